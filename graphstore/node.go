@@ -116,6 +116,9 @@ type Node struct {
 	Fixes      []Fix        `json:"fixes,omitempty"` // set on the node that failed
 
 	Tokens Tokens `json:"tokens,omitzero"`
+	// Lines counts the lines of each observation, one number a call, for the placeholder that may
+	// stand for it. 0 while the call is open.
+	Lines []int `json:"lines,omitempty"`
 }
 
 // Failures lists the node's tests that failed, without repeats, in order.
