@@ -1,0 +1,95 @@
+package importer
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
+	"github.com/tidwall/gjson"
+)
+
+// miniSWEAgentFormat is mini-swe-agent's .traj.json, whose actions are tool calls or, in the text dialect, the one
+// fenced block of a message. The oldest files are a bare list of messages.
+var miniSWEAgentFormat = format{
+	name: "mini-swe-agent",
+	detect: func(name string, head []byte) float64 {
+		chat := gjson.GetBytes(head, "messages").IsArray() || gjson.GetBytes(head, "0.role").Exists()
+		switch {
+		case strings.HasPrefix(gjson.GetBytes(head, "trajectory_format").Str, "mini-swe-agent"),
+			gjson.GetBytes(head, "info.mini_version").Exists():
+			return 1
+		case strings.HasSuffix(name, ".traj.json") && chat:
+			return 0.9
+		case chat && bytes.Contains(head, []byte("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")):
+			return 0.85
+		}
+		return 0
+	},
+	parse: parseMiniSWEAgent,
+}
+
+func parseMiniSWEAgent(data []byte) ([]*Trajectory, error) {
+	d, err := document(data)
+	if err != nil {
+		return nil, err
+	}
+	b := newThread("mini-swe-agent")
+	b.t.Agent = "mini-swe-agent"
+	b.t.Name = plain(d.Get("instance_id"))
+	b.t.Model = plain(d.Get("info.config.model.model_name"))
+	b.t.Dir = plain(d.Get("info.config.environment.cwd"))
+	list := d.Get("messages")
+	if d.IsArray() {
+		list = d
+	}
+	var messages []gjson.Result
+	tools := false
+	for _, m := range list.Array() {
+		if m.Get("role").Str == "exit" { // carries the submission, which the last call printed
+			continue
+		}
+		messages = append(messages, m)
+		tools = tools || len(m.Get("tool_calls").Array()) > 0
+	}
+	if tools {
+		miniToolCalls(b, messages)
+	} else {
+		react(b, messages, splitFence, miniObservation)
+	}
+	return []*Trajectory{b.done()}, nil
+}
+
+func miniToolCalls(b *thread, messages []gjson.Result) {
+	for _, m := range messages {
+		switch m.Get("role").Str {
+		case "assistant":
+			chatTurn(b, m)
+			if s := b.step(); s.Thinking == "" {
+				s.Thinking = hidden(m.Get("extra.response.choices.0.message"))
+			}
+		case "tool":
+			chatResult(b, m, miniObservation(m))
+		default:
+			chatMessage(b, m)
+		}
+	}
+}
+
+var returnCode = regexp.MustCompile(`^\s*<returncode>(-?\d+)</returncode>`)
+
+// miniObservation reads an observation's return code from the field or, in older files, from the
+// text. A message with interrupt_type answers an action that could not be run.
+func miniObservation(m gjson.Result) graphstore.Observation {
+	o := observeText(m)
+	if code := m.Get("extra.returncode"); code.Type == gjson.Number {
+		o.ExitCode = exitCode(code)
+	} else if found := returnCode.FindStringSubmatch(o.Text); found != nil {
+		if n, err := strconv.Atoi(found[1]); err == nil {
+			o.ExitCode = &n
+		}
+	}
+	o.Failed = plain(m.Get("extra.exception_info")) != "" || plain(m.Get("extra.interrupt_type")) != ""
+	return o
+}

@@ -1,0 +1,61 @@
+package importer
+
+import (
+	"strings"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
+	"github.com/tidwall/gjson"
+)
+
+// sweAgentFormat is SWE-agent's .traj: one action a turn, in "trajectory"; the prompt in "history".
+var sweAgentFormat = format{
+	name: "swe-agent-traj",
+	detect: func(name string, head []byte) float64 {
+		first := gjson.GetBytes(head, "trajectory.0")
+		switch {
+		case first.Get("action").Exists() && !first.Get("source").Exists():
+			return 0.95
+		case strings.HasSuffix(name, ".traj") && gjson.GetBytes(head, "history.0.role").Exists():
+			return 0.9
+		}
+		return 0
+	},
+	parse: parseSWEAgent,
+}
+
+func parseSWEAgent(data []byte) ([]*Trajectory, error) {
+	d, err := document(data)
+	if err != nil {
+		return nil, err
+	}
+	b := newThread("swe-agent-traj")
+	b.t.Agent = "SWE-agent"
+	b.t.Name = plain(d.Get("instance_id"))
+	sweAgentPrompt(b, d.Get("history"))
+	d.Get("trajectory").ForEach(func(_, s gjson.Result) bool {
+		step := b.turn()
+		step.Thought = plain(s.Get("thought"))
+		b.call("", "", plain(s.Get("action")))
+		if o := s.Get("observation"); o.Exists() && o.Type != gjson.Null {
+			c := readContent(o)
+			b.result("", graphstore.Observation{Text: c.text, Images: c.images})
+		}
+		return true
+	})
+	return []*Trajectory{b.done()}, nil
+}
+
+// sweAgentPrompt records what stands in the history before the model's first turn. Demonstrations
+// show another run.
+func sweAgentPrompt(b *thread, history gjson.Result) {
+	history.ForEach(func(_, m gjson.Result) bool {
+		if m.Get("is_demo").Bool() || m.Get("message_type").Str == "demonstration" {
+			return true
+		}
+		if m.Get("role").Str == "assistant" {
+			return false
+		}
+		chatMessage(b, m)
+		return true
+	})
+}
