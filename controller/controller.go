@@ -5,8 +5,6 @@
 // parents of one turn among the candidates of a Trace, and an Answer gives Choices with reasons.
 package controller
 
-import "context"
-
 // Turn is one step, as text.
 type Turn struct {
 	ID      string   // unique in the session
@@ -95,5 +93,3 @@ type Rules struct {
 	StepWords       int // 0: 60
 	DependencyWords int // 0: 70
 }
-
-var _ = context.Background
