@@ -81,6 +81,18 @@ func (s Step) Answered() int {
 	return n
 }
 
+// Counted counts the calls of the step, each on its own; those that one joint observation answers
+// count once, since the trace cannot tell them apart.
+func (s Step) Counted() int {
+	n := 0
+	for _, c := range s.Calls {
+		if !c.Joined {
+			n++
+		}
+	}
+	return n
+}
+
 // NodeID names a Node: 32 lower-case hexadecimal digits, or "" for none.
 type NodeID string
 

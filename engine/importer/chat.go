@@ -29,17 +29,13 @@ func chatMessage(b *thread, m gjson.Result) {
 	if r := m.Get("role").Str; r == "system" || r == "developer" {
 		role = graphstore.System
 	}
-	c := readContent(m.Get("content"))
-	b.message(graphstore.Message{Role: role, Text: c.text, Images: c.images})
+	b.message(said(role, m.Get("content")))
 }
 
 // chatTurn records one message of the model, with all of its calls.
 func chatTurn(b *thread, m gjson.Result) {
 	s := b.turn()
-	c := readContent(m.Get("content"))
-	before, text := cutThinking(c.text)
-	s.Thinking, s.Thought = joinText(hidden(m), c.thinking, before), text
-	b.t.Notes.Images += c.images
+	s.Thinking, s.Thought = b.spoken(m)
 	calls := m.Get("tool_calls").Array()
 	if old := m.Get("function_call"); len(calls) == 0 && old.IsObject() {
 		calls = []gjson.Result{old}
@@ -51,6 +47,21 @@ func chatTurn(b *thread, m gjson.Result) {
 		}
 		b.call(plain(call.Get("id")), plain(f.Get("name")), plain(f.Get("arguments")))
 	}
+}
+
+// spoken is the reasoning and the text of one of the model's messages. Servers that split the
+// reasoning off often leave it in the text too.
+func (b *thread) spoken(m gjson.Result) (thinking, thought string) {
+	c := readContent(m.Get("content"))
+	b.t.Notes.Images += c.images
+	before, text := cutThinking(c.text)
+	thinking = hidden(m)
+	for _, again := range []string{c.thinking, before} {
+		if strings.TrimSpace(again) != strings.TrimSpace(thinking) {
+			thinking = joinText(thinking, again)
+		}
+	}
+	return thinking, text
 }
 
 // hidden is the reasoning beside a message's content; providers differ in the field's name, and
@@ -115,10 +126,8 @@ func react(b *thread, messages []gjson.Result, split splitter, observe func(m gj
 // must have been an action, in whatever words.
 func reactTurn(b *thread, m gjson.Result, split splitter, answered bool) bool {
 	s := b.turn()
-	c := readContent(m.Get("content"))
-	before, text := cutThinking(c.text)
-	s.Thinking = joinText(hidden(m), c.thinking, before)
-	b.t.Notes.Images += c.images
+	thinking, text := b.spoken(m)
+	s.Thinking = thinking
 	thought, action, ok := split(text)
 	switch {
 	case ok:
@@ -134,8 +143,7 @@ func reactTurn(b *thread, m gjson.Result, split splitter, answered bool) bool {
 
 // observeText is the observation of a dialect that says nothing beside the text.
 func observeText(m gjson.Result) graphstore.Observation {
-	c := readContent(m.Get("content"))
-	return graphstore.Observation{Text: c.text, Images: c.images}
+	return observed(m.Get("content"))
 }
 
 // unsplit is the splitter of dialects whose actions are prose.

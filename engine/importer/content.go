@@ -8,19 +8,43 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // document reads data that is one JSON value.
 func document(data []byte) (gjson.Result, error) {
-	var v json.RawMessage
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(&v); err != nil {
-		return gjson.Result{}, fmt.Errorf("not whole JSON after %d bytes: %w", d.InputOffset(), err)
+	if err := syntax(data); err != nil {
+		return gjson.Result{}, fmt.Errorf("not one JSON value: %w", err)
 	}
-	if d.More() {
-		return gjson.Result{}, fmt.Errorf("more than one JSON value, the second at byte %d", d.InputOffset())
+	return gjson.ParseBytes(data), nil
+}
+
+// jsonRows reads a JSON list, one JSON object, or a JSON value a line. broken names what was skipped.
+func jsonRows(data []byte) (rows []gjson.Result, broken []string, err error) {
+	v, err := document(data)
+	switch {
+	case err == nil && v.IsArray():
+		return v.Array(), nil, nil
+	case err == nil:
+		return []gjson.Result{v}, nil, nil
 	}
-	return gjson.ParseBytes(v), nil
+	for n := 1; len(data) > 0; n++ {
+		var line []byte
+		line, data, _ = bytes.Cut(data, []byte("\n"))
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if bad := syntax(line); bad != nil {
+			broken = append(broken, fmt.Sprintf("line %d: %v", n, bad))
+			continue
+		}
+		rows = append(rows, gjson.ParseBytes(line))
+	}
+	if len(rows) == 0 {
+		return nil, nil, err
+	}
+	return rows, broken, nil
 }
 
 // plain is the text of a value that ought to be text: a string as it is, nothing for null or a
@@ -32,9 +56,14 @@ func plain(v gjson.Result) string {
 	case gjson.Null:
 		return ""
 	}
+	return compact(v.Raw)
+}
+
+// compact is JSON without white space. What is not JSON stays as it is.
+func compact(raw string) string {
 	var b bytes.Buffer
-	if json.Compact(&b, []byte(v.Raw)) != nil {
-		return v.Raw
+	if json.Compact(&b, []byte(raw)) != nil {
+		return raw
 	}
 	return b.String()
 }
@@ -45,42 +74,52 @@ type content struct {
 	images         int
 }
 
+// maxNesting bounds how deep blocks within blocks are read.
+const maxNesting = 8
+
 func readContent(v gjson.Result) content {
-	var text, thinking []string
 	var c content
-	c.read(v, &text, &thinking)
+	var text, thinking []string
+	c.read(v, maxNesting, &text, &thinking)
 	c.text, c.thinking = strings.Join(text, "\n"), strings.Join(thinking, "\n")
 	return c
 }
 
-func (c *content) read(v gjson.Result, text, thinking *[]string) {
+func (c *content) read(v gjson.Result, depth int, text, thinking *[]string) {
 	switch {
 	case v.Type == gjson.String:
 		*text = append(*text, v.Str)
+	case depth == 0:
 	case v.IsArray():
 		v.ForEach(func(_, b gjson.Result) bool {
-			c.read(b, text, thinking)
+			c.read(b, depth-1, text, thinking)
 			return true
 		})
 	case v.IsObject():
-		c.block(v, text, thinking)
+		c.block(v, depth-1, text, thinking)
 	}
 }
 
-func (c *content) block(b gjson.Result, text, thinking *[]string) {
-	kind := b.Get("type").Str
+func (c *content) block(b gjson.Result, depth int, text, thinking *[]string) {
+	kind, words := b.Get("type").Str, b.Get("text")
 	switch {
 	case kind == "image" || kind == "image_url" || kind == "input_image" || b.Get("image_url").Exists() || b.Get("inlineData").Exists():
 		c.images++
 	case b.Get("thinking").Type == gjson.String:
 		*thinking = append(*thinking, b.Get("thinking").Str)
-	case b.Get("text").Type == gjson.String && kind == "reasoning":
-		*thinking = append(*thinking, b.Get("text").Str)
-	case b.Get("text").Type == gjson.String:
-		*text = append(*text, b.Get("text").Str)
+	case words.Type == gjson.String && kind == "reasoning":
+		*thinking = append(*thinking, words.Str)
+	case words.Type == gjson.String:
+		*text = append(*text, words.Str)
 	case b.Get("content").Exists():
-		c.read(b.Get("content"), text, thinking)
+		c.read(b.Get("content"), depth, text, thinking)
 	}
+}
+
+// observed is the Observation of that content.
+func observed(v gjson.Result) graphstore.Observation {
+	c := readContent(v)
+	return graphstore.Observation{Text: c.text, Images: c.images}
 }
 
 // cutThinking takes from a visible text the reasoning that some servers leave in it: all that
@@ -105,23 +144,6 @@ func joinText(parts ...string) string {
 	return strings.Join(out, "\n")
 }
 
-// jsonLines calls f with every line that holds a JSON value, counted from 1, and bad with every other that
-// is not blank.
-func jsonLines(data []byte, f func(line int, v gjson.Result), bad func(line int)) {
-	for n := 1; len(data) > 0; n++ {
-		var line []byte
-		line, data, _ = bytes.Cut(data, []byte("\n"))
-		line = bytes.TrimSpace(line)
-		switch {
-		case len(line) == 0:
-		case gjson.ValidBytes(line):
-			f(n, gjson.ParseBytes(line))
-		default:
-			bad(n)
-		}
-	}
-}
-
 // exitCode is the number that a field holds, or nil.
 func exitCode(v gjson.Result) *int {
 	if v.Type != gjson.Number {
@@ -131,31 +153,18 @@ func exitCode(v gjson.Result) *int {
 	return &n
 }
 
-// jsonRows reads a JSON list, a single JSON value, or JSON lines, of which broken ones are named.
-func jsonRows(data []byte) (rows []gjson.Result, broken []string, err error) {
-	v, err := document(data)
-	switch {
-	case err == nil && v.IsArray():
-		return v.Array(), nil, nil
-	case err == nil:
-		return []gjson.Result{v}, nil, nil
-	}
-	jsonLines(data, func(_ int, v gjson.Result) { rows = append(rows, v) }, func(n int) {
-		broken = append(broken, fmt.Sprintf("line %d: not JSON", n))
-	})
-	if len(rows) == 0 {
-		return nil, nil, err
-	}
-	return rows, broken, nil
-}
-
 // stamp is the moment that a timestamp names: ISO 8601, with or without a zone (then UTC), or
-// seconds since 1970. The zero time stands for none.
+// seconds or milliseconds since 1970. The zero time stands for none.
 func stamp(v gjson.Result) time.Time {
-	if v.Type == gjson.Number && v.Num > 0 && v.Num < 1e11 {
-		return time.UnixMicro(int64(v.Num * 1e6)).UTC()
+	const year5138 = 1e11 // in seconds; anything later is milliseconds
+	switch n := v.Num; {
+	case v.Type != gjson.Number:
+	case n > 0 && n <= year5138:
+		return time.UnixMicro(int64(n * 1e6)).UTC()
+	case n > year5138 && n < 1e15:
+		return time.UnixMilli(int64(n)).UTC()
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateTime} {
 		if t, err := time.Parse(layout, v.Str); err == nil {
 			return t.UTC()
 		}

@@ -2,8 +2,6 @@ package importer
 
 import (
 	"bytes"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/ctxweaver/ctxweaver/graphstore"
@@ -15,7 +13,7 @@ import (
 var miniSWEAgentFormat = format{
 	name: "mini-swe-agent",
 	detect: func(name string, head []byte) float64 {
-		chat := gjson.GetBytes(head, "messages").IsArray() || gjson.GetBytes(head, "0.role").Exists()
+		chat := gjson.GetBytes(head, "messages.0.role").Exists() || gjson.GetBytes(head, "0.role").Exists()
 		switch {
 		case strings.HasPrefix(gjson.GetBytes(head, "trajectory_format").Str, "mini-swe-agent"),
 			gjson.GetBytes(head, "info.mini_version").Exists():
@@ -77,18 +75,12 @@ func miniToolCalls(b *thread, messages []gjson.Result) {
 	}
 }
 
-var returnCode = regexp.MustCompile(`^\s*<returncode>(-?\d+)</returncode>`)
-
 // miniObservation reads an observation's return code from the field or, in older files, from the
 // text. A message with interrupt_type answers an action that could not be run.
 func miniObservation(m gjson.Result) graphstore.Observation {
 	o := observeText(m)
-	if code := m.Get("extra.returncode"); code.Type == gjson.Number {
-		o.ExitCode = exitCode(code)
-	} else if found := returnCode.FindStringSubmatch(o.Text); found != nil {
-		if n, err := strconv.Atoi(found[1]); err == nil {
-			o.ExitCode = &n
-		}
+	if o.ExitCode = exitCode(m.Get("extra.returncode")); o.ExitCode == nil {
+		o.ExitCode = exitCodeIn(o.Text, exitReturncode)
 	}
 	o.Failed = plain(m.Get("extra.exception_info")) != "" || plain(m.Get("extra.interrupt_type")) != ""
 	return o

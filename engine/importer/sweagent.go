@@ -3,7 +3,6 @@ package importer
 import (
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
 )
 
@@ -37,8 +36,7 @@ func parseSWEAgent(data []byte) ([]*Trajectory, error) {
 		step.Thought = plain(s.Get("thought"))
 		b.call("", "", plain(s.Get("action")))
 		if o := s.Get("observation"); o.Exists() && o.Type != gjson.Null {
-			c := readContent(o)
-			b.result("", graphstore.Observation{Text: c.text, Images: c.images})
+			b.result("", observed(o))
 		}
 		return true
 	})

@@ -96,8 +96,8 @@ func tau2Message(b *thread, m gjson.Result) {
 	calls := len(m.Get("tool_calls").Array()) > 0
 	switch role := m.Get("role").Str; {
 	case role == "tool":
-		c := readContent(m.Get("content"))
-		o := graphstore.Observation{Text: c.text, Images: c.images, Failed: m.Get("error").Bool()}
+		o := observeText(m)
+		o.Failed = m.Get("error").Bool()
 		b.result(plain(m.Get("id")), o)
 	case role == "assistant", role == "user" && calls:
 		chatTurn(b, m)

@@ -40,11 +40,7 @@ type Notes struct {
 func (t *Trajectory) Calls() int {
 	n := 0
 	for _, s := range t.Steps {
-		for _, c := range s.Calls {
-			if !c.Joined {
-				n++
-			}
-		}
+		n += s.Counted()
 	}
 	return n
 }
@@ -69,6 +65,7 @@ type thread struct {
 	byID   map[string]place
 	last   *place // newest call, for formats that pair by position
 	open   bool   // the last step may still take more thought and calls
+	turnID string // the client's id of the reply being built, for formats that spread one over several records
 }
 
 type place struct{ step, call int }
@@ -156,12 +153,19 @@ func (b *thread) done() *Trajectory {
 	if len(b.before) > 0 {
 		b.turn()
 	}
-	for _, s := range b.t.Steps {
+	b.t.Notes.Unanswered = open(b.t.Steps)
+	return &b.t
+}
+
+// open counts the calls that nothing answered.
+func open(steps []graphstore.Step) int {
+	n := 0
+	for _, s := range steps {
 		for _, c := range s.Calls {
 			if c.Open() {
-				b.t.Notes.Unanswered++
+				n++
 			}
 		}
 	}
-	return &b.t
+	return n
 }

@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ctxweaver/ctxweaver/compress"
+	"github.com/ctxweaver/ctxweaver/controller"
+	"github.com/ctxweaver/ctxweaver/engine/validation"
+	"github.com/ctxweaver/ctxweaver/graphstore"
+)
+
+// analyst derives what is known of a step beyond its text. It remembers the path of its session as
+// the controller and the validation layer see it.
+type analyst struct {
+	engine  *Engine
+	task    string
+	trace   *controller.Trace
+	tracker *validation.Tracker
+}
+
+func newAnalyst(e *Engine) *analyst {
+	return &analyst{engine: e, trace: controller.NewTrace(), tracker: validation.NewTracker()}
+}
+
+// study turns a step into the node that follows the path, in the stages of the design: extract,
+// validate, select, summarise. It returns also the earlier nodes whose failures the step fixed.
+func (s *Session) study(ctx context.Context, step Step) (node *Node, changed []*Node) {
+	a := s.analyst
+	previous := graphstore.Root(s.name)
+	if n := len(s.path); n > 0 {
+		previous = s.path[n-1].ID
+	}
+	node = &Node{ID: graphstore.Identify(previous, step), Previous: previous, Seq: len(s.path), Step: step}
+	if a.task == "" {
+		a.task = task(step)
+	}
+	a.engine.measure(node)
+
+	turn := a.turn(node)
+	facts := controller.Extract(turn)
+	node.Files, node.Action = facts.Files, string(facts.Kind)
+	node.Parents = a.choose(ctx, turn, s.newestCandidate())
+	fixes := a.validate(node)
+	a.summarise(ctx, node, turn, facts, s.dependencies(node))
+	a.remember(node, turn, facts)
+	return node, s.fixed(fixes)
+}
+
+// answer gives the node with the answers that step has and it lacks, studied anew where they matter.
+func (s *Session) answer(ctx context.Context, node *Node, step Step) (filled *Node, changed []*Node) {
+	a, n := s.analyst, *node
+	n.Step = n.Step.Clone()
+	for i, c := range step.Calls {
+		if mine := &n.Step.Calls[i]; mine.Open() {
+			mine.Observation, mine.Joined = c.Clone().Observation, c.Joined
+		}
+	}
+	a.engine.measure(&n)
+	turn := a.turn(&n)
+	facts := controller.Extract(turn)
+	n.Files, n.Action = facts.Files, string(facts.Kind)
+	fixes := a.validate(&n)
+	a.summarise(ctx, &n, turn, facts, s.dependencies(&n))
+	a.trace.Observe(turn, facts)
+	a.mark(&n)
+	return &n, s.fixed(fixes)
+}
+
+// measure counts the node's tokens and lines.
+func (e *Engine) measure(n *Node) {
+	t := graphstore.Tokens{Thinking: e.count.Count(n.Step.Thinking), Thought: e.count.Count(n.Step.Thought)}
+	for _, m := range n.Step.Before {
+		t.Before = append(t.Before, e.count.Count(m.Text))
+	}
+	n.Lines = make([]int, len(n.Step.Calls))
+	for i, c := range n.Step.Calls {
+		t.Calls = append(t.Calls, e.count.Count(c.Name)+e.count.Count(c.Args))
+		t.Observations = append(t.Observations, 0)
+		if c.Observation != nil {
+			t.Observations[i] = e.count.Count(c.Observation.Text)
+			n.Lines[i] = compress.Lines(c.Observation.Text)
+		}
+	}
+	n.Tokens = t
+}
+
+// choose finds a turn's parents: what rules find, as facts, and what a Selector adds (§3.2). Where all
+// that was found has failed and is no candidate, the newest candidate, as a guess, keeps the node from
+// being an orphan.
+func (a *analyst) choose(ctx context.Context, turn controller.Turn, newest *Node) []graphstore.Parent {
+	answer, _ := controller.Rules{}.Select(ctx, controller.Question{Turn: turn, Trace: a.trace}) // rules cannot fail
+	var parents []graphstore.Parent
+	for _, c := range answer.Choices {
+		parents = append(parents, a.parent(c, answer.By))
+	}
+	if a.engine.opts.Selector != nil {
+		parents = a.opinion(ctx, turn, parents)
+	}
+	if newest != nil && !slices.ContainsFunc(parents, func(p graphstore.Parent) bool { return p.Candidate }) {
+		parents = append(parents, graphstore.Parent{ID: newest.ID, Kind: graphstore.Previous, Score: 0.01,
+			Reason: "the newest step that has not failed, as no link to one was found", By: "rules", Candidate: true})
+	}
+	return parents
+}
+
+// newestCandidate is the newest node of the path that may be a parent, or nil.
+func (s *Session) newestCandidate() *Node {
+	for i := len(s.path) - 1; i >= 0; i-- {
+		if s.path[i].Validation.Candidate() {
+			return s.path[i].Node
+		}
+	}
+	return nil
+}
+
+func (a *analyst) parent(c controller.Choice, by string) graphstore.Parent {
+	return graphstore.Parent{ID: NodeID(c.ID), Kind: graphstore.EdgeKind(c.Kind), Score: c.Score, Reason: c.Reason,
+		Words: c.Words, By: by, Candidate: a.trace.Candidate(c.ID)}
+}
+
+// validate labels the node from its tests (§3.3) and returns which earlier failures it fixed.
+func (a *analyst) validate(n *Node) []validation.Fix {
+	n.Tests, n.Evidence = nil, nil
+	var results []validation.Result
+	for i, c := range n.Step.Calls {
+		o := c.Observation
+		if o == nil {
+			continue
+		}
+		report := validation.Parse(o.Text, c.Args)
+		results = append(results, report.Results...)
+		for _, r := range report.Results {
+			n.Tests = append(n.Tests, graphstore.TestResult{Runner: r.Runner, Name: r.Name, Status: graphstore.TestStatus(r.Status), Call: i})
+		}
+		for _, e := range report.Evidence {
+			n.Evidence = append(n.Evidence, graphstore.Evidence{Source: e.Source, Failed: e.Failed, Detail: e.Detail, Call: i})
+		}
+		n.Evidence = append(n.Evidence, outcome(o, i)...)
+	}
+	label, fixes := a.tracker.Add(string(n.ID), results)
+	n.Validation = graphstore.Validation(label)
+	return fixes
+}
+
+// outcome is what the harness says of an observation: weaker evidence than a test.
+func outcome(o *Observation, call int) []graphstore.Evidence {
+	switch {
+	case o.ExitCode != nil:
+		return []graphstore.Evidence{{Source: "exit code", Failed: *o.ExitCode != 0, Detail: fmt.Sprint(*o.ExitCode), Call: call}}
+	case o.Failed:
+		return []graphstore.Evidence{{Source: "harness", Failed: true, Call: call}}
+	}
+	return nil
+}
+
+// fixed gives the earlier nodes with the pointers to what fixed them.
+func (s *Session) fixed(fixes []validation.Fix) []*Node {
+	var changed []*Node
+	place := map[NodeID]int{}
+	for _, f := range fixes {
+		id := NodeID(f.Node)
+		i, seen := place[id]
+		if !seen {
+			at, ok := s.at[id]
+			if !ok {
+				continue
+			}
+			n := *s.path[at].Node
+			n.Fixes = append([]graphstore.Fix(nil), n.Fixes...)
+			i = len(changed)
+			place[id] = i
+			changed = append(changed, &n)
+		}
+		changed[i].Fixes = append(changed[i].Fixes, graphstore.Fix{Test: f.Test, By: NodeID(f.By)})
+	}
+	for _, n := range changed {
+		n.Validation = graphstore.Validation(s.analyst.tracker.Label(string(n.ID)))
+		s.analyst.mark(n)
+	}
+	return changed
+}
+
+// summarise writes the node's two summaries (§3.1).
+func (a *analyst) summarise(ctx context.Context, n *Node, turn controller.Turn, facts controller.Facts, parents []string) {
+	question := controller.SummaryQuestion{Turn: turn, Facts: facts, Parents: parents}
+	summary, err := a.summary(ctx, question)
+	if err != nil {
+		summary, _ = controller.Rules{}.Summarize(ctx, question) // rules cannot fail
+	}
+	n.Summary, n.DependencySummary = summary.Step, summary.Dependency
+}
+
+func (a *analyst) summary(ctx context.Context, q controller.SummaryQuestion) (controller.Summary, error) {
+	if a.engine.opts.Summarizer == nil {
+		return controller.Rules{}.Summarize(ctx, q)
+	}
+	return bounded(ctx, a.engine.opts.Deadline, func(ctx context.Context) (controller.Summary, error) {
+		s, err := a.engine.opts.Summarizer.Summarize(ctx, q)
+		if err == nil && (s.Step == "" || s.Dependency == "") {
+			err = errors.New("empty summary")
+		}
+		return s, err
+	})
+}
+
+// dependencies are the dependency summaries of the node's best parents, best first.
+func (s *Session) dependencies(n *Node) []string {
+	var out []string
+	for _, p := range n.Parents {
+		if i, ok := s.at[p.ID]; ok && p.Candidate && len(out) < 3 {
+			out = append(out, s.path[i].DependencySummary)
+		}
+	}
+	return out
+}
+
+// remember adds the node to what later steps are judged by.
+func (a *analyst) remember(n *Node, turn controller.Turn, facts controller.Facts) {
+	a.trace.Add(turn, facts, n.Summary)
+	a.mark(n)
+}
+
+// replay takes in a node that was studied before, as it was kept.
+func (a *analyst) replay(n *Node) {
+	if a.task == "" {
+		a.task = task(n.Step)
+	}
+	var results []validation.Result
+	for _, t := range n.Tests {
+		results = append(results, validation.Result{Runner: t.Runner, Name: t.Name, Status: validation.Status(t.Status)})
+	}
+	a.tracker.Add(string(n.ID), results)
+	turn := a.turn(n)
+	a.remember(n, turn, controller.Extract(turn))
+}
+
+func (a *analyst) mark(n *Node) {
+	a.trace.Mark(string(n.ID), string(n.Validation), n.Failures())
+}
+
+// turn is the node as the controller sees it.
+func (a *analyst) turn(n *Node) controller.Turn {
+	t := controller.Turn{ID: string(n.ID), Seq: n.Seq, Task: a.task, Thought: n.Step.Thought}
+	for _, m := range n.Step.Before {
+		if m.Role == graphstore.User && !m.Compaction {
+			t.User = append(t.User, m.Text)
+		}
+	}
+	for _, c := range n.Step.Calls {
+		call := controller.Call{Name: c.Name, Args: c.Args, Answered: !c.Open()}
+		if o := c.Observation; o != nil {
+			call.Observation = o.Text
+			call.Failed = o.Failed || o.ExitCode != nil && *o.ExitCode != 0
+		}
+		t.Calls = append(t.Calls, call)
+	}
+	return t
+}
+
+// task is the first thing the user says in a step, or "".
+func task(s Step) string {
+	for _, m := range s.Before {
+		if m.Role == graphstore.User && !m.Compaction && m.Text != "" {
+			return m.Text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,2 @@
+package importer
+const unknown = "unknown"

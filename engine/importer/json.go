@@ -1,0 +1,174 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"iter"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
+)
+
+// syntax is json.Valid with a reason. gjson's own check is recursive without a bound, so that a
+// long row of brackets could exhaust the stack.
+func syntax(data []byte) error {
+	if json.Valid(data) {
+		return nil
+	}
+	var v json.RawMessage
+	return json.Unmarshal(data, &v)
+}
+
+// cutOff reports whether the data is JSON but for its missing end.
+func cutOff(data []byte) bool {
+	err := syntax(data)
+	var s *json.SyntaxError
+	return errors.As(err, &s) && s.Offset >= int64(len(data))
+}
+
+// mend closes a JSON value that was cut off, after the last value in it that is whole.
+func mend(data []byte) ([]byte, bool) {
+	var open []byte        // closing brackets that are due
+	var due []byte         // the same where the value was last whole
+	whole, key := 0, false // key: what comes next in the innermost object is a key
+	end := func(i int) {
+		whole, due = i, append(due[:0], open...)
+	}
+	for i := 0; i < len(data); i++ {
+		inObject := len(open) > 0 && open[len(open)-1] == '}'
+		switch c := data[i]; c {
+		case '{', '[':
+			open = append(open, map[byte]byte{'{': '}', '[': ']'}[c])
+			key = c == '{'
+			end(i + 1)
+		case '}', ']':
+			if len(open) == 0 {
+				return nil, false
+			}
+			open = open[:len(open)-1]
+			key = false
+			end(i + 1)
+		case '"':
+			j := stringEnd(data, i)
+			if j < 0 {
+				return closed(data[:whole], due)
+			}
+			i = j - 1
+			if !inObject || !key {
+				end(j)
+			}
+		case ':':
+			key = false
+		case ',':
+			key = inObject
+		case ' ', '\t', '\n', '\r':
+		default:
+			j := i
+			for j < len(data) && bytes.IndexByte([]byte(",]} \t\r\n:"), data[j]) < 0 {
+				j++
+			}
+			if j == len(data) { // a number or word that may go on
+				return closed(data[:whole], due)
+			}
+			i = j - 1
+			end(j)
+		}
+	}
+	return closed(data[:whole], due)
+}
+
+func closed(data, due []byte) ([]byte, bool) {
+	out := bytes.Clone(data)
+	for i := len(due) - 1; i >= 0; i-- {
+		out = append(out, due[i])
+	}
+	return out, json.Valid(out)
+}
+
+// stringEnd is the index after the string that begins at i, or -1 if it has no end.
+func stringEnd(data []byte, i int) int {
+	for j := i + 1; j < len(data); j++ {
+		switch data[j] {
+		case '\\':
+			j++
+		case '"':
+			return j + 1
+		}
+	}
+	return -1
+}
+
+// lines yields the JSON objects of a file that has one a line. A line that is none is skipped and
+// handed to broken.
+func lines(data []byte, broken func(format string, args ...any)) iter.Seq2[int, gjson.Result] {
+	return func(yield func(int, gjson.Result) bool) {
+		for n := 1; len(data) > 0; n++ {
+			var line []byte
+			line, data, _ = bytes.Cut(data, []byte("\n"))
+			line = bytes.TrimSpace(line)
+			if len(line) == 0 {
+				continue
+			}
+			if err := syntax(line); err != nil {
+				broken("line %d: %v", n, err)
+				continue
+			}
+			r := gjson.ParseBytes(line)
+			if !r.IsObject() {
+				broken("line %d: not an object", n)
+				continue
+			}
+			if !yield(n, r) {
+				return
+			}
+		}
+	}
+}
+
+// records are the first n objects of a file, for detection: lines, elements of a list, or the
+// one object that it is. They may be cut off or wrong inside.
+func records(head []byte, n int) []gjson.Result {
+	var out []gjson.Result
+	head = bytes.TrimSpace(head)
+	if len(head) == 0 {
+		return nil
+	}
+	if head[0] == '[' {
+		gjson.ParseBytes(head).ForEach(func(_, v gjson.Result) bool {
+			if v.IsObject() {
+				out = append(out, v)
+			}
+			return len(out) < n
+		})
+		return out
+	}
+	for rest, tried := head, 0; len(rest) > 0 && len(out) < n && tried < 4*n; tried++ {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		if len(line) > 1 && line[0] == '{' && json.Valid(line) {
+			out = append(out, gjson.ParseBytes(line))
+		}
+	}
+	if len(out) == 0 && head[0] == '{' {
+		out = append(out, gjson.ParseBytes(head))
+	}
+	return out
+}
+
+// has reports whether the object has all these keys at its top.
+func has(r gjson.Result, keys ...string) bool {
+	for _, k := range keys {
+		if !r.Get(k).Exists() {
+			return false
+		}
+	}
+	return true
+}
+
+// said is a Message of that content.
+func said(role graphstore.Role, v gjson.Result) graphstore.Message {
+	c := readContent(v)
+	return graphstore.Message{Role: role, Text: c.text, Images: c.images}
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Policy says how a context is woven. The zero value is Full. It is named by one string everywhere:
+// in flags, lists, logs and Windows.
+type Policy struct {
+	name string
+	a, b int // the numbers of its name, in order
+}
+
+var (
+	// Full keeps everything.
+	Full = Policy{name: "full"}
+	// DefaultPolicy is what a request that names none gets.
+	DefaultPolicy = Paper(3, 5)
+)
+
+// LatestN keeps the newest n observations whole, n at least 1: the paper's baseline (§4.1), named "window:n".
+func LatestN(n int) Policy { return Policy{name: "window", a: n} }
+
+// Polling is the window whose boundary moves only every p observations, so that n to n+p-1 of the
+// newest are whole and the prompt's prefix stays the same in between. Named "polling:n/p".
+func Polling(n, p int) Policy { return Policy{name: "polling", a: n, b: p} }
+
+// Paper keeps the newest step and w of its ancestors whole, walking at most m parents a step (§3.2,
+// §3.4). Named "paper:m/w".
+func Paper(m, w int) Policy { return Policy{name: "paper", a: m, b: w} }
+
+// policies lists the forms of a name, for reading one and for saying what is right.
+var policies = []struct {
+	name    string
+	numbers int
+	form    string
+	meaning string
+}{
+	{"full", 0, "full", "everything"},
+	{"window", 1, "window:5", "the newest 5 observations whole"},
+	{"polling", 2, "polling:5/20", "the newest 5 to 24; the boundary moves every 20 observations"},
+	{"paper", 2, "paper:3/5", "the newest step and 5 ancestors, at most 3 parents a step"},
+}
+
+// Policies lists an example of each policy's name with its meaning.
+func Policies() []string {
+	var out []string
+	for _, p := range policies {
+		out = append(out, fmt.Sprintf("%-13s %s", p.form, p.meaning))
+	}
+	return out
+}
+
+// ParsePolicy reads a policy's name, such as "window:5" or "paper:3/5". The error for a wrong one
+// lists the right ones.
+func ParsePolicy(s string) (Policy, error) {
+	name, rest, _ := strings.Cut(s, ":")
+	var forms []string
+	for _, p := range policies {
+		forms = append(forms, p.form)
+		if p.name != name {
+			continue
+		}
+		n, err := numbers(rest)
+		if err != nil || len(n) != p.numbers || strings.HasSuffix(s, ":") {
+			return Policy{}, fmt.Errorf("policy %q: want the form %s, with whole numbers from 1", s, p.form)
+		}
+		n = append(n, 0, 0)
+		return Policy{name: name, a: n[0], b: n[1]}, nil
+	}
+	return Policy{}, fmt.Errorf("policy %q: unknown; the policies are %s", s, strings.Join(forms, ", "))
+}
+
+func numbers(s string) ([]int, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var out []int
+	for _, f := range strings.Split(s, "/") {
+		n, err := strconv.Atoi(f)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is not a whole number from 1", f)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// String is the policy's name, which ParsePolicy reads back.
+func (p Policy) String() string {
+	switch {
+	case p.name == "":
+		return Full.name
+	case p.b > 0:
+		return fmt.Sprintf("%s:%d/%d", p.name, p.a, p.b)
+	case p.a > 0:
+		return fmt.Sprintf("%s:%d", p.name, p.a)
+	}
+	return p.name
+}
+
+// MarshalText writes the policy's name.
+func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads a policy's name.
+func (p *Policy) UnmarshalText(b []byte) (err error) {
+	*p, err = ParsePolicy(string(b))
+	return err
+}

@@ -1,0 +1,255 @@
+package validation
+
+import "slices"
+
+// Label is what the tests of a step say of it (§3.3). The zero value is LabelUnknown.
+type Label string
+
+const (
+	LabelUnknown Label = "" // no decisive signal: no tests, or only skipped ones
+	LabelPassed  Label = "passed"
+	LabelFailed  Label = "failed"
+)
+
+// Fix points from a test that failed at a node to the first later node that showed it passing.
+type Fix struct {
+	Node string // where it failed
+	Test string // as it was named there
+	By   string
+}
+
+// Failure is a test that still fails.
+type Failure struct {
+	Result        // of the newest run that failed, with the name it had there
+	Node   string // of that run
+}
+
+// Change is what one node's results changed.
+type Change struct {
+	Label Label
+	Fixes []Fix
+	// Superseded are the earlier nodes of which the last failure was fixed.
+	Superseded []string
+}
+
+// Tracker follows the tests of one session (§3.3). Its zero value has seen none. It depends on nothing but
+// the results added, so adding a session's nodes again, in order, rebuilds it.
+type Tracker struct {
+	nodes    map[string]*verdicts
+	failures map[ident]*failure   // tests that fail now
+	kin      map[ident][]*failure // the same by base
+	latest   []Result             // of each test, in order of appearance
+	place    map[ident]int        // in latest
+	order    int
+}
+
+// verdicts counts a node's tests.
+type verdicts struct{ open, fixed, passed int }
+
+// failure is a test that fails now, with all runs that it failed in since it last passed.
+type failure struct {
+	id    ident
+	runs  []Failure
+	order int // of the newest
+}
+
+// Add takes the results of a node's observations, in order; the last verdict on a test counts. More results
+// of the newest node may be added in further calls: its label is of all of them.
+func (t *Tracker) Add(node string, results []Result) Change {
+	if t.nodes == nil {
+		t.nodes = map[string]*verdicts{}
+		t.failures = map[ident]*failure{}
+		t.kin = map[ident][]*failure{}
+		t.place = map[ident]int{}
+	}
+	var c Change
+	v := t.nodes[node]
+	if v == nil {
+		if len(results) == 0 {
+			return c
+		}
+		v = &verdicts{}
+		t.nodes[node] = v
+	}
+	for i, r := range results {
+		id := identify(r)
+		switch {
+		case r.Status.Failing():
+			t.fail(node, id, r, v)
+		case r.Status == Passed:
+			v.passed++
+			t.pass(node, id, results[i+1:], &c)
+		}
+		t.record(id, r)
+	}
+	c.Label = v.label()
+	return c
+}
+
+func (v *verdicts) label() Label {
+	switch {
+	case v.open+v.fixed > 0:
+		return LabelFailed
+	case v.passed > 0:
+		return LabelPassed
+	}
+	return LabelUnknown
+}
+
+func (t *Tracker) fail(node string, id ident, r Result, v *verdicts) {
+	t.order++
+	f := t.failures[id]
+	if f == nil {
+		f = t.otherForm(id)
+	}
+	if f == nil {
+		f = &failure{id: id}
+		t.failures[id] = f
+		t.kin[id.base()] = append(t.kin[id.base()], f)
+	}
+	f.order = t.order
+	if n := len(f.runs); n > 0 && f.runs[n-1].Node == node {
+		f.runs[n-1].Result = r
+		return
+	}
+	f.runs = append(f.runs, Failure{r, node})
+	v.open++
+}
+
+// otherForm finds the open failure of the same test under a shorter or longer name, if there is just one.
+func (t *Tracker) otherForm(id ident) *failure {
+	var found *failure
+	if id.test == "" {
+		return nil
+	}
+	for _, f := range t.kin[id.base()] {
+		if f.id.test == id.test && agree(f.id.scope, id.scope) {
+			if found != nil {
+				return nil
+			}
+			found = f
+		}
+	}
+	return found
+}
+
+// pass fixes what a pass covers. The results after it in the same observation tell which tests of a scope
+// are not among those that passed.
+func (t *Tracker) pass(node string, id ident, later []Result, c *Change) {
+	covered := t.covered(id)
+	if len(covered) == 0 {
+		return
+	}
+	failing := map[ident]bool{}
+	if id.test == "" {
+		for _, r := range later {
+			if r.Status.Failing() {
+				failing[identify(r)] = true
+			}
+		}
+	}
+	for _, f := range covered {
+		if !failing[f.id] {
+			t.fix(node, f, c)
+		}
+	}
+}
+
+// covered lists the open failures that a pass shows to be gone.
+func (t *Tracker) covered(id ident) []*failure {
+	if f := t.failures[id]; f != nil && id.test != "" {
+		return []*failure{f}
+	}
+	var out []*failure
+	if id.test == "" {
+		for _, f := range t.failures {
+			if id.covers(f.id) {
+				out = append(out, f)
+			}
+		}
+		slices.SortFunc(out, func(a, b *failure) int { return a.order - b.order })
+	} else {
+		for _, f := range t.kin[id.base()] {
+			if id.covers(f.id) {
+				out = append(out, f)
+			}
+		}
+		if f := t.failures[ident{id.runner, id.scope, ""}]; f != nil && id.scope != "" {
+			out = append(out, f)
+		}
+	}
+	if ambiguous(id, out) {
+		return nil
+	}
+	return out
+}
+
+// ambiguous reports whether failures of several scopes answer to a name whose own scope is none of them.
+func ambiguous(id ident, found []*failure) bool {
+	other := ""
+	for _, f := range found {
+		if within(f.id.full(), id.scope) && (id.scope != "" || id.test == "") {
+			continue
+		}
+		if other != "" && other != f.id.scope {
+			return true
+		}
+		other = f.id.scope
+	}
+	return false
+}
+
+func (t *Tracker) fix(node string, f *failure, c *Change) {
+	for _, run := range f.runs {
+		v := t.nodes[run.Node]
+		v.open--
+		if run.Node == node {
+			continue // failed and passed in one node: the last verdict counts
+		}
+		v.fixed++
+		c.Fixes = append(c.Fixes, Fix{Node: run.Node, Test: run.Name, By: node})
+		if v.open == 0 {
+			c.Superseded = append(c.Superseded, run.Node)
+		}
+	}
+	delete(t.failures, f.id)
+	base := f.id.base()
+	if kin := slices.DeleteFunc(t.kin[base], func(k *failure) bool { return k == f }); len(kin) > 0 {
+		t.kin[base] = kin
+	} else {
+		delete(t.kin, base)
+	}
+	if i, ok := t.place[f.id]; ok {
+		t.latest[i].Status = Passed
+	}
+}
+
+func (t *Tracker) record(id ident, r Result) {
+	i, ok := t.place[id]
+	if !ok {
+		t.place[id] = len(t.latest)
+		t.latest = append(t.latest, r)
+		return
+	}
+	if r.Status != Skipped || !t.latest[i].Status.Failing() {
+		t.latest[i] = r
+	}
+}
+
+// Open lists the tests that still fail, each with the newest node that showed it, oldest run first.
+func (t *Tracker) Open() []Failure {
+	list := make([]*failure, 0, len(t.failures))
+	for _, f := range t.failures {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b *failure) int { return a.order - b.order })
+	out := make([]Failure, len(list))
+	for i, f := range list {
+		out[i] = f.runs[len(f.runs)-1]
+	}
+	return out
+}
+
+// Results gives the last verdict on each test, in order of first appearance. A test that skips after it
+// failed has not been fixed, and is still failing here.
+func (t *Tracker) Results() []Result { return slices.Clone(t.latest) }

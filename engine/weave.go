@@ -1,0 +1,322 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ctxweaver/ctxweaver/compress"
+	"github.com/ctxweaver/ctxweaver/engine/validation"
+	"github.com/ctxweaver/ctxweaver/graphstore"
+)
+
+// Request asks for a context. The zero value asks for everything up to the head.
+type Request struct {
+	Policy Policy
+	// At weaves as it was after this node of the session's path; "" is the head.
+	At NodeID
+	// Pending is what comes after the last step, such as the user's next words. It is always whole.
+	Pending []Message
+}
+
+// Weave builds the context of the next request. System and user messages, thoughts and actions are
+// always kept, in their order; the policy decides which observations are whole and which a
+// placeholder stands for.
+func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
+	path, err := s.history(ctx, r.At)
+	if err != nil {
+		return nil, err
+	}
+	verdicts, err := s.judge(ctx, r.Policy, path)
+	if err != nil {
+		return nil, err
+	}
+	status := ""
+	if r.Policy.name == "paper" {
+		status = testStatus(path)
+	}
+	l := loom{session: s, window: &Window{Session: s.name, Policy: r.Policy}, placeholder: map[string]int{}}
+	for _, k := range path {
+		if err := l.step(ctx, k, verdicts); err != nil {
+			return nil, err
+		}
+	}
+	l.status(status)
+	for _, m := range r.Pending {
+		l.message(m, s.engine.count.Count(m.Text))
+	}
+	return l.window, nil
+}
+
+// history is the path up to the node at, or to the head.
+func (s *Session) history(ctx context.Context, at NodeID) ([]kept, error) {
+	if err := s.load(ctx); err != nil {
+		return nil, err
+	}
+	path := s.snapshot()
+	if at == "" {
+		return path, nil
+	}
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i].ID == at {
+			return path[:i+1], nil
+		}
+	}
+	return nil, fmt.Errorf("session %s: step %s is not on the way to the head: %w", s.name, at, ErrNotFound)
+}
+
+// place is where an observation stands.
+type place struct{ seq, call int }
+
+// verdict is a policy's word on an observation.
+type verdict struct {
+	whole  bool
+	reason string
+}
+
+// judge asks the policy about every observation of the path.
+func (s *Session) judge(ctx context.Context, p Policy, path []kept) (map[place]verdict, error) {
+	if p.name == "paper" {
+		return s.judgeAncestry(ctx, p, path)
+	}
+	var observations []place
+	for _, k := range path {
+		for i, c := range k.Step.Calls {
+			if c.Observation != nil {
+				observations = append(observations, place{k.Seq, i})
+			}
+		}
+	}
+	n := len(observations)
+	gone, old, young := 0, "", "the policy keeps everything"
+	switch p.name {
+	case "window":
+		gone = max(0, n-p.a)
+		old, young = fmt.Sprintf("older than the newest %d observations", p.a), fmt.Sprintf("among the newest %d observations", p.a)
+	case "polling":
+		gone = max(0, n-p.a-n%p.b)
+		old, young = fmt.Sprintf("before the boundary, which moves every %d observations", p.b), fmt.Sprintf("among the newest %d to %d observations", p.a, p.a+p.b-1)
+	}
+	out := make(map[place]verdict, n)
+	for i, at := range observations {
+		if i < gone {
+			out[at] = verdict{false, old}
+		} else {
+			out[at] = verdict{true, young}
+		}
+	}
+	return out, nil
+}
+
+// judgeAncestry is the paper's choice (§3.4): the newest step and its ancestors are whole. While there
+// are no more steps than w, everything is (warm-up).
+func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (map[place]verdict, error) {
+	reasons := make(map[NodeID]string)
+	acted := 0
+	var current *Node
+	for _, k := range path {
+		if len(k.Step.Calls) > 0 {
+			acted++
+			current = k.Node
+		}
+	}
+	if current != nil {
+		reached, err := s.engine.store.Ancestry(ctx, s.name, current.ID, graphstore.Walk{W: p.b, M: p.a})
+		if err != nil {
+			return nil, err
+		}
+		reasons[current.ID] = "the current step"
+		explain(reasons, path, current, reached, p.a)
+	}
+	out := map[place]verdict{}
+	for _, k := range path {
+		v := verdict{false, fmt.Sprintf("not among the %d nearest ancestors of the current step", p.b)}
+		if reason, ok := reasons[k.ID]; ok {
+			v = verdict{true, reason}
+		} else if acted <= p.b {
+			v = verdict{true, fmt.Sprintf("warm-up: no more than %d steps so far", p.b)}
+		}
+		for i, c := range k.Step.Calls {
+			if c.Observation != nil {
+				out[place{k.Seq, i}] = v
+			}
+		}
+	}
+	return out, nil
+}
+
+// explain says of each ancestor through which edge it was reached first.
+func explain(reasons map[NodeID]string, path []kept, current *Node, reached []graphstore.Reached, m int) {
+	ancestor := map[NodeID]bool{}
+	for _, r := range reached {
+		ancestor[r.ID] = true
+	}
+	at := map[NodeID]*Node{}
+	for _, k := range path {
+		at[k.ID] = k.Node
+	}
+	queue := []*Node{current}
+	for _, r := range reached {
+		if n := at[r.ID]; n != nil {
+			queue = append(queue, n)
+		}
+	}
+	for _, from := range queue {
+		for _, p := range selected(from.Parents, m) {
+			if _, done := reasons[p.ID]; ancestor[p.ID] && !done {
+				reasons[p.ID] = fmt.Sprintf("step %d rests on it: %s", from.Seq, p.Reason)
+			}
+		}
+	}
+}
+
+// selected are the m best edges to candidates, which ancestry walks (§3.2).
+func selected(parents []graphstore.Parent, m int) []graphstore.Parent {
+	var out []graphstore.Parent
+	for _, p := range parents {
+		if p.Candidate && len(out) < m {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// testStatus is the newest verdict of each test, as the paper shows it to the agent (§3.3).
+func testStatus(path []kept) string {
+	tracker := validation.NewTracker()
+	for _, k := range path {
+		tracker.Add(string(k.ID), results(k.Tests))
+	}
+	return tracker.Status()
+}
+
+// loom lays the messages of a Window one after the other.
+type loom struct {
+	session     *Session
+	window      *Window
+	placeholder map[string]int // tokens of placeholders seen so far
+	newest      int            // index in window.Messages of the newest observation that is whole; 0 is none
+}
+
+// Every message costs a few tokens for its frame, beside its text.
+const frameTokens = 4
+
+func (l *loom) add(p Prompt, tokens, full int) {
+	l.window.Messages = append(l.window.Messages, p)
+	l.window.Tokens += tokens + frameTokens
+	l.window.Full += full + frameTokens
+}
+
+func (l *loom) message(m Message, tokens int) {
+	if m.Compaction {
+		return
+	}
+	role := string(m.Role)
+	if m.Role == graphstore.Orphan {
+		role = string(graphstore.User) // no API takes a tool message without its call
+	}
+	l.add(Prompt{Role: role, Content: m.Text}, tokens, tokens)
+}
+
+// step adds a step's messages: what came before it, what it said, and an answer to each of its calls.
+func (l *loom) step(ctx context.Context, k kept, verdicts map[place]verdict) error {
+	step, tokens := k.Step, k.Tokens
+	for i, m := range step.Before {
+		l.message(m, tokens.Before[i])
+	}
+	if step.Thought == "" && step.Thinking == "" && len(step.Calls) == 0 {
+		return nil
+	}
+	said := Prompt{Role: "assistant", Content: step.Thought, Thinking: step.Thinking}
+	cost := tokens.Thought + tokens.Thinking
+	for i, c := range step.Calls {
+		said.Calls = append(said.Calls, PromptCall{callID(k.Node, i), c.Name, c.Args})
+		cost += tokens.Calls[i]
+	}
+	l.add(said, cost, cost)
+	if len(step.Calls) == 0 {
+		l.window.Items = append(l.window.Items, Item{Node: k.ID, Seq: k.Seq, Call: -1, Fate: Said, Reason: "thoughts are always kept"})
+	}
+	for i := range step.Calls {
+		if err := l.observation(ctx, k, i, verdicts[place{k.Seq, i}]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What stands where a call has no observation of its own: every API wants an answer to each call.
+const (
+	notAnswered = "(no result was recorded)"
+	joined      = "(answered together with the last call of this turn)"
+)
+
+func (l *loom) observation(ctx context.Context, k kept, call int, v verdict) error {
+	c := k.Step.Calls[call]
+	answer := Prompt{Role: "tool", CallID: callID(k.Node, call)}
+	switch {
+	case c.Joined:
+		answer.Content = joined
+		l.add(answer, l.tokens(joined), l.tokens(joined))
+		return nil
+	case c.Observation == nil:
+		answer.Content = notAnswered
+		l.item(k.Node, call, Open, "not answered yet", l.tokens(notAnswered))
+	case v.whole:
+		n, err := l.session.whole(ctx, k)
+		if err != nil {
+			return err
+		}
+		answer.Content = n.Step.Calls[call].Observation.Text
+		l.item(k.Node, call, Whole, v.reason, k.Tokens.Observations[call])
+		l.newest = len(l.window.Messages)
+	default:
+		answer.Content = compress.Placeholder(k.Lines[call], c.Observation.Images)
+		l.item(k.Node, call, Omitted, v.reason, l.tokens(answer.Content))
+	}
+	item := l.window.Items[len(l.window.Items)-1]
+	l.add(answer, item.Tokens, item.Full)
+	return nil
+}
+
+// status shows the state of the tests to the agent at the end of the newest observation (§3.3): at
+// the tail, so that nothing before it changes from request to request.
+func (l *loom) status(text string) {
+	if text == "" || l.newest == 0 {
+		return
+	}
+	text = "\n\n" + text
+	l.window.Messages[l.newest].Content += text
+	l.window.Tokens += l.session.engine.count.Count(text)
+}
+
+// item accounts for a call's observation.
+func (l *loom) item(n *Node, call int, fate Fate, reason string, tokens int) {
+	full := n.Tokens.Observations[call]
+	if fate == Open {
+		full = tokens
+	}
+	l.window.Items = append(l.window.Items, Item{Node: n.ID, Seq: n.Seq, Call: call, Handle: NewHandle(n.ID, call),
+		Fate: fate, Reason: reason, Tokens: tokens, Full: full, Lines: n.Lines[call]})
+}
+
+// tokens counts the small texts that a Window repeats.
+func (l *loom) tokens(text string) int {
+	n, ok := l.placeholder[text]
+	if !ok {
+		n = l.session.engine.count.Count(text)
+		l.placeholder[text] = n
+	}
+	return n
+}
+
+// callID is the client's id of a call, or one made from its place where the trace has none or the
+// turn has it twice.
+func callID(n *Node, call int) string {
+	id := n.Step.Calls[call].ID
+	for i, c := range n.Step.Calls {
+		if id == "" || i != call && c.ID == id {
+			return fmt.Sprintf("call_%d_%d", n.Seq, call)
+		}
+	}
+	return id
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Window is a woven context: the messages of the next request and an account of what became of
+// every step.
+type Window struct {
+	Session  string   `json:"session"`
+	Policy   Policy   `json:"policy"`
+	Messages []Prompt `json:"messages"`
+	Items    []Item   `json:"items"`
+	// Tokens estimates the prompt, in tokens of the engine's encoding: all parts, and a few for the frame
+	// of each message. Tool definitions are the client's and not in it.
+	Tokens int `json:"tokens"`
+	// Full is what Tokens would be if nothing were left out.
+	Full int `json:"full"`
+}
+
+// Prompt is one message of a woven context. As JSON it has the shape of OpenAI's Chat Completions.
+type Prompt struct {
+	Role     string // "system", "user", "assistant" or "tool"
+	Content  string
+	Thinking string       // of an assistant; "reasoning_content" in JSON
+	Calls    []PromptCall // of an assistant
+	CallID   string       // of a tool: the call it answers
+}
+
+// PromptCall is a tool call in a Prompt.
+type PromptCall struct {
+	ID, Name, Args string
+}
+
+// MarshalJSON writes the message in the shape of Chat Completions.
+func (p Prompt) MarshalJSON() ([]byte, error) {
+	type function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	}
+	type call struct {
+		ID       string   `json:"id"`
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}
+	out := struct {
+		Role     string `json:"role"`
+		Content  string `json:"content"`
+		Thinking string `json:"reasoning_content,omitempty"`
+		Calls    []call `json:"tool_calls,omitempty"`
+		CallID   string `json:"tool_call_id,omitempty"`
+	}{Role: p.Role, Content: p.Content, Thinking: p.Thinking, CallID: p.CallID}
+	for _, c := range p.Calls {
+		out.Calls = append(out.Calls, call{c.ID, "function", function{c.Name, c.Args}})
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // a model reads "<", not "\u003c"
+	if err := e.Encode(out); err != nil {
+		return nil, err
+	}
+	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+// Fate is what became of an observation in a Window.
+type Fate string
+
+const (
+	Whole   Fate = "whole"   // byte for byte
+	Omitted Fate = "omitted" // a placeholder stands for it
+	Open    Fate = "open"    // not answered yet
+	Said    Fate = "said"    // a step without calls: its thought, always kept
+)
+
+// Item says what became of one observation, and why. A step without calls has one Item.
+type Item struct {
+	Node   NodeID `json:"node"`
+	Seq    int    `json:"seq"`
+	Call   int    `json:"call"` // index in the step's calls; -1 for a step without
+	Handle Handle `json:"handle,omitempty"`
+	Fate   Fate   `json:"fate"`
+	Reason string `json:"reason"`
+	Tokens int    `json:"tokens"` // that it costs in this Window
+	Full   int    `json:"full"`   // that it would cost whole
+	Lines  int    `json:"lines"`  // of the whole observation
+}
+
+// Handle names an observation, so that it can be recalled: the first digits of its node's id, a dot,
+// and the call's number in its step, from 1.
+type Handle string
+
+const handleDigits = 10
+
+// NewHandle names the observation of a node's call, an index from 0.
+func NewHandle(id NodeID, call int) Handle {
+	return Handle(fmt.Sprintf("%.*s.%d", handleDigits, id, call+1))
+}
+
+// parse gives the digits and the call's index. A handle without a number means the whole step: call
+// is -1.
+func (h Handle) parse() (prefix string, call int, err error) {
+	prefix, number, found := strings.Cut(strings.TrimSpace(string(h)), ".")
+	call = -1
+	if found {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 {
+			return "", 0, fmt.Errorf("handle %q: want digits of a step's id and a call's number, such as 3fa9c2d1b0.1", h)
+		}
+		call = n - 1
+	}
+	if len(prefix) < 4 || strings.Trim(prefix, "0123456789abcdef") != "" {
+		return "", 0, fmt.Errorf("handle %q: want at least 4 digits (0-9, a-f) of a step's id, such as 3fa9c2d1b0.1", h)
+	}
+	return prefix, call, nil
+}
