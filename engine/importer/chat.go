@@ -190,6 +190,9 @@ func splitLabels(text string) (string, graphstore.Call, bool) {
 	thought := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text[:at[0]]), "Thought:"))
 	action := strings.TrimSpace(text[at[1]:])
 	if m := verb.FindStringSubmatch(action); m != nil {
+		if m[1] == "ANSWER" { // to the user
+			return text, graphstore.Call{}, false
+		}
 		return thought, graphstore.Call{Name: m[1], Args: m[2]}, true
 	}
 	return thought, graphstore.Call{Args: action}, true

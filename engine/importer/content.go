@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -59,13 +62,61 @@ func plain(v gjson.Result) string {
 	return compact(v.Raw)
 }
 
-// compact is JSON without white space. What is not JSON stays as it is.
+// compact is JSON without white space, and with characters instead of \u escapes, so that its words are
+// the same as in other texts. What is not JSON stays as it is.
 func compact(raw string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(raw)) != nil {
 		return raw
 	}
-	return b.String()
+	return unescape(b.String())
+}
+
+// unescape writes the \uXXXX escapes of JSON as the characters that they stand for, where JSON
+// allows it.
+func unescape(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 || i+1 == len(s) {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:i])
+		r, n := escaped(s[i:])
+		if r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError {
+			b.WriteString(s[i : i+n])
+		} else {
+			b.WriteRune(r)
+		}
+		s = s[i+n:]
+	}
+}
+
+// escaped reads the escape at the start of s: its character, if it is a \u escape of one, and its
+// length.
+func escaped(s string) (rune, int) {
+	r, ok := hexRune(s)
+	if !ok {
+		return utf8.RuneError, 2
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if low, ok := hexRune(s[6:]); ok {
+		if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
+			return both, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+func hexRune(s string) (rune, bool) {
+	if len(s) < 6 || s[:2] != `\u` {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[2:6], 16, 16)
+	return rune(n), err == nil
 }
 
 // content is what a message's content holds: a string, a block, or a list of either.

@@ -1,2 +1,3 @@
 package importer
+
 const unknown = "unknown"

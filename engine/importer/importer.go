@@ -37,6 +37,22 @@ var formats = []format{
 	piFormat,
 	clineFormat,
 	anthropicFormat,
+	sweAgentFormat,
+	miniSWEAgentFormat,
+	openHandsFormat,
+	openHandsV0Format,
+	openHandsSDKFormat,
+	openAIFormat,
+	tauBenchFormat,
+	tau2BenchFormat,
+	aiderFormat,
+	webVoyagerFormat,
+	autoCodeRoverFormat,
+	terminusFormat,
+	interCodeFormat,
+	reactTextFormat,
+	atifFormat,
+	atifViewerFormat,
 }
 
 // What callers branch on. The errors of Read wrap them, and name the file.

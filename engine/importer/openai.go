@@ -8,7 +8,7 @@ import (
 )
 
 // openAIFormat is chat-completions messages: a list, an object with "messages", or JSON lines of
-// either. Lines that are successive requests of one conversation are one trajectory.
+// either. Lines without a name that are successive requests of one conversation are one trajectory.
 var openAIFormat = format{
 	name: "openai-chat",
 	detect: func(_ string, head []byte) float64 {
@@ -42,14 +42,19 @@ func parseOpenAI(data []byte) ([]*Trajectory, error) {
 	if len(rows) > 0 && rows[0].Get("role").Exists() {
 		ts = append(ts, openAIChat(gjson.Result{}, rows))
 	} else {
+		var requests []*Trajectory
 		for _, r := range rows {
 			messages := r.Get("messages").Array()
 			if r.IsArray() {
 				messages = r.Array()
 			}
-			ts = append(ts, openAIChat(r, messages))
+			if t := openAIChat(r, messages); t.Name != "" {
+				ts = append(ts, t)
+			} else {
+				requests = append(requests, t)
+			}
 		}
-		ts = conversations(ts)
+		ts = append(ts, conversations(requests)...)
 	}
 	if len(ts) > 0 {
 		ts[0].Notes.Broken = append(ts[0].Notes.Broken, broken...)
