@@ -21,7 +21,7 @@ func TestPlaceholder(t *testing.T) {
 		{"", 1, "Old environment output: (1 lines omitted) (1 images omitted)", "nothing but an image"},
 		{"a", -1, "Old environment output: (1 lines omitted)", "fewer than none is none"},
 	} {
-		if got := compress.Placeholder(row.text, row.images); got != row.want {
+		if got := compress.Placeholder(compress.Lines(row.text), row.images); got != row.want {
 			t.Errorf("Placeholder(%q, %d) = %q, want %q: %s", row.text, row.images, got, row.want, row.why)
 		}
 	}

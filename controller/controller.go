@@ -61,8 +61,11 @@ type Choice struct {
 
 // Question asks what Turn depends on. Its observations may not be there yet, and are not looked at.
 type Question struct {
-	Turn  Turn
+	Turn Turn
+	// Trace is what Rules choose from. A model does not get it: a Trace goes on changing.
 	Trace *Trace
+	// Candidates, newest first, are what a model chooses from.
+	Candidates []Past
 }
 
 // Answer holds all choices, by falling score, then newest first.

@@ -87,10 +87,7 @@ const deepest = 3
 
 // actions reads one call.
 func actions(name, text string, depth int) []Action {
-	args := arguments{text: text}
-	if strings.HasPrefix(strings.TrimSpace(text), "{") && gjson.Valid(text) {
-		args.json = gjson.Parse(text)
-	}
+	args := newArguments(text)
 	tool := plainName(name)
 	switch {
 	case shells[tool]:
@@ -175,6 +172,14 @@ func kinds(names map[Kind]string) map[string]Kind {
 type arguments struct {
 	json gjson.Result
 	text string
+}
+
+func newArguments(text string) arguments {
+	a := arguments{text: text}
+	if strings.HasPrefix(strings.TrimSpace(text), "{") && gjson.Valid(text) {
+		a.json = gjson.Parse(text)
+	}
+	return a
 }
 
 // first returns the first of the named arguments that is there and not empty. The name "" stands for
@@ -375,7 +380,8 @@ func freeText(name, text string, depth int) []Action {
 			return shell(line, depth)
 		}
 	}
-	if first, rest, _ := strings.Cut(trimmed, " "); plainName(first) != "" && depth < deepest {
+	if i := strings.IndexAny(trimmed+" ", " \n"); i > 0 && depth < deepest {
+		first, rest := trimmed[:i], trimmed[i:]
 		if tool := plainName(first); editors[tool] || tools[tool] != "" && !isCommand(first) {
 			return actions(first, rest, depth+1)
 		}
@@ -444,14 +450,23 @@ func searchReplace(text string) Action {
 // longest is how many bytes of a target are worth showing.
 const longest = 160
 
-// oneLine is text on one line, shortened at a rune's edge.
+// oneLine is text on one line, cut between words if it is long.
 func oneLine(text string) string {
-	if len(text) > 4*longest {
-		text = text[:4*longest]
-	}
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	text, whole := firstPart(text, 4*longest)
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, " ")), " ")
 	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
+		text, whole = firstPart(text, longest)
+	}
+	if !whole {
+		text = strings.TrimSpace(text + " …")
 	}
 	return text
+}
+
+// firstPart is as much of text as fits in n bytes and ends before white space, and whether that is all.
+func firstPart(text string, n int) (string, bool) {
+	if len(text) <= n {
+		return text, true
+	}
+	return text[:max(0, strings.LastIndexAny(text[:n], " \n\t"))], false
 }

@@ -11,7 +11,7 @@ import (
 
 // What a link is worth before it becomes a score. A rare word that nobody had said counts 1.
 const (
-	saidShare    = 0.3 // of a word that the task, the user or the agent had said before
+	saidShare    = 0.3 // of a word that the task, the user or the agent had said once; less, the more often
 	firstShare   = 0.3 // of a word, to its first holder where that is not the newest
 	baseShare    = 0.5 // of a path of which only the file's name was seen
 	viewWorth    = 1.0 // the newest view of a file that is edited
@@ -132,7 +132,7 @@ func (s *selection) literal() {
 			continue
 		}
 		if asked[w] || m.said != 0 && m.said <= userAt(int32(s.at)-1) {
-			share *= saidShare
+			share *= saidShare / math.Sqrt(float64(max(1, m.sayings)))
 		}
 		worth := share * s.rarity(m)
 		l := s.link(newest, LiteralLink, worth)

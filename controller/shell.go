@@ -8,15 +8,28 @@ import (
 
 // shellCall reads a call whose argument is a shell line, a list of words, or keys to type.
 func shellCall(a arguments, depth int) []Action {
+	if argv := a.argv(); argv != nil {
+		return orRun(command{argv: argv}.actions(depth), strings.Join(argv, " "))
+	}
+	return shell(a.shellLine(), depth)
+}
+
+// argv is a command given as a list of words, or nil.
+func (a arguments) argv() []string {
 	for _, key := range []string{"command", "cmd"} {
 		if v := a.json.Get(key); v.IsArray() {
-			var argv []string
+			argv := []string{}
 			for _, w := range v.Array() {
 				argv = append(argv, w.String())
 			}
-			return orOther(command{argv: argv}.actions(depth), strings.Join(argv, " "))
+			return argv
 		}
 	}
+	return nil
+}
+
+// shellLine is a command given as text, or as keys to type.
+func (a arguments) shellLine() string {
 	if list := a.json.Get("commands"); list.IsArray() {
 		var lines []string
 		for _, v := range list.Array() {
@@ -25,9 +38,23 @@ func shellCall(a arguments, depth int) []Action {
 			}
 			lines = append(lines, v.String())
 		}
-		return shell(strings.Join(lines, "\n"), depth)
+		return strings.Join(lines, "\n")
 	}
-	return shell(a.first("command", "cmd", "script", "keystrokes", "input", "code", ""), depth)
+	return a.first("command", "cmd", "script", "keystrokes", "input", "code", "")
+}
+
+// Command is the shell line that a call runs. Of a tool that is no shell it is the tool's name and
+// arguments.
+func Command(c Call) string {
+	a := newArguments(c.Args)
+	tool := plainName(c.Name)
+	if !shells[tool] && !(tool == "" && a.json.Get("command").Exists()) {
+		return strings.TrimSpace(c.Name + " " + c.Args)
+	}
+	if argv := a.argv(); argv != nil {
+		return strings.Join(argv, " ")
+	}
+	return a.shellLine()
 }
 
 // shell reads a shell line, or several. It gives at least one action.
@@ -38,12 +65,13 @@ func shell(line string, depth int) []Action {
 			out = append(out, c.actions(depth)...)
 		}
 	}
-	return orOther(out, line)
+	return orRun(out, line)
 }
 
-func orOther(list []Action, target string) []Action {
+// orRun gives a line of which nothing is recognised as one action.
+func orRun(list []Action, line string) []Action {
 	if len(list) == 0 {
-		return []Action{{Kind: Other, Target: oneLine(target)}}
+		return []Action{{Kind: Run, Target: oneLine(line)}}
 	}
 	return list
 }
@@ -121,8 +149,11 @@ func isCommand(w string) bool {
 // patterned are commands whose first argument is a pattern or program, not a file.
 var patterned = set("grep egrep fgrep rg ag ack zgrep sed awk jq yq perl tr")
 
-// silent are commands that only prepare another, or filter what it prints.
-var silent = set("cd export set source pwd echo printf sleep true false : read test [ [[ for done fi esac case unset alias trap wait return local function")
+// silent are commands that only prepare another, or print or filter a little.
+var silent = set("cd export set source pwd echo printf sleep true false : read test [ [[ for done fi esac case unset alias trap wait return exit break continue local function tr shopt which clear")
+
+// toolbox are the commands that some agents have in their shell beside the usual ones.
+var toolbox = set("open goto scroll_up scroll_down create edit insert search_file search_dir find_file str_replace_editor submit")
 
 // actions reads what the command does; nothing if it only prepares or filters.
 func (c command) actions(depth int) []Action {
@@ -155,22 +186,18 @@ func (c command) actions(depth int) []Action {
 		if len(c.out) > 0 {
 			return []Action{edit(c.out)}
 		}
-		if name != "echo" && name != "printf" {
-			return nil
-		}
-		a.Kind = Run
+		return nil
+	case toolbox[argv[0]]:
+		return actions(name, strings.Join(argv[1:], " "), depth+1)
 	default:
-		a.Kind = commands[name]
-		if a.Kind == "" && (tools[plainName(name)] == "" || strings.Contains(argv[0], "/")) {
+		if a.Kind = commands[name]; a.Kind == "" {
 			a.Kind = unknown(argv[0])
-		} else if a.Kind == "" {
-			return actions(name, strings.Join(argv[1:], " "), depth+1)
 		}
 		if a.Kind == Edit {
 			a.Edited = a.Files
 		}
 	}
-	if c.piped && len(a.Files) == 0 && len(c.out) == 0 && (a.Kind == View || a.Kind == Search || a.Kind == Run && silent[name]) {
+	if c.piped && len(a.Files) == 0 && len(c.out) == 0 && (a.Kind == View || a.Kind == Search) && c.argv[0] != "xargs" { // a filter
 		return nil
 	}
 	if len(c.out) > 0 {
@@ -279,7 +306,10 @@ func git(a Action, args []string) Action {
 		a.Kind = Search
 	case "ls-files", "ls-tree":
 		a.Kind = List
-	case "apply", "checkout", "restore", "mv", "rm", "revert", "am", "cherry-pick", "stash":
+	case "apply", "checkout", "restore", "mv", "rm":
+		if args[0] == "checkout" && !slices.Contains(args, "--") { // else a branch may look like a path
+			a.Files = slices.DeleteFunc(a.Files, func(f string) bool { return path.Ext(f) == "" })
+		}
 		if len(a.Files) > 0 {
 			a.Kind, a.Edited = Edit, a.Files
 		}

@@ -44,7 +44,8 @@ type entry struct {
 type mention struct {
 	first, newest, second uint32 // turns whose observations hold it: the first, and the two newest
 	turns                 uint32 // how many hold it
-	said                  uint32 // when the task, a user or the agent first said it: see saidAt
+	said                  uint32 // when the task, a user or the agent first said it: see userAt
+	sayings               uint32 // how often they did, once a turn
 }
 
 // file is a path with the turns, counted from 1, that looked at it and changed it.
@@ -192,7 +193,7 @@ func userAt(at int32) uint32  { return 2*uint32(at) + 1 }
 func agentAt(at int32) uint32 { return 2*uint32(at) + 2 }
 
 func (t *Trace) say(text string, when uint32) {
-	for w := range words(text) {
+	for _, w := range Words(text) {
 		t.sayWord(w, when)
 	}
 }
@@ -200,10 +201,11 @@ func (t *Trace) say(text string, when uint32) {
 func (t *Trace) sayWord(w string, when uint32) {
 	h := maphash.String(t.seed, w)
 	m := t.words[h]
-	if m.said == 0 || when < m.said {
+	if m.said == 0 {
 		m.said = when
-		t.words[h] = m
 	}
+	m.sayings++
+	t.words[h] = m
 }
 
 func (t *Trace) observe(at int32, text string, failed bool) {

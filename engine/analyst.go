@@ -22,7 +22,7 @@ type analyst struct {
 }
 
 func newAnalyst(e *Engine) *analyst {
-	return &analyst{engine: e, trace: controller.NewTrace(), tracker: validation.NewTracker()}
+	return &analyst{engine: e, trace: controller.NewTrace(), tracker: &validation.Tracker{}}
 }
 
 // study turns a step into the node that follows the path, in the stages of the design: extract,
@@ -43,30 +43,35 @@ func (s *Session) study(ctx context.Context, step Step) (node *Node, changed []*
 	facts := controller.Extract(turn)
 	node.Files, node.Action = facts.Files, string(facts.Kind)
 	node.Parents = a.choose(ctx, turn, s.newestCandidate())
-	fixes := a.validate(node)
+	change := a.validate(node, turn)
 	a.summarise(ctx, node, turn, facts, s.dependencies(node))
 	a.remember(node, turn, facts)
-	return node, s.fixed(fixes)
+	return node, s.fixed(change)
 }
 
 // answer gives the node with the answers that step has and it lacks, studied anew where they matter.
+// What it depends on does not change: that was said before the answers came.
 func (s *Session) answer(ctx context.Context, node *Node, step Step) (filled *Node, changed []*Node) {
 	a, n := s.analyst, *node
 	n.Step = n.Step.Clone()
-	for i, c := range step.Calls {
+	var came []Observation
+	for i, c := range step.Clone().Calls {
 		if mine := &n.Step.Calls[i]; mine.Open() {
-			mine.Observation, mine.Joined = c.Clone().Observation, c.Joined
+			mine.Observation, mine.Joined = c.Observation, c.Joined
+			if c.Observation != nil {
+				came = append(came, *c.Observation)
+			}
 		}
 	}
 	a.engine.measure(&n)
 	turn := a.turn(&n)
-	facts := controller.Extract(turn)
-	n.Files, n.Action = facts.Files, string(facts.Kind)
-	fixes := a.validate(&n)
-	a.summarise(ctx, &n, turn, facts, s.dependencies(&n))
-	a.trace.Observe(turn, facts)
+	change := a.validate(&n, turn)
+	a.summarise(ctx, &n, turn, controller.Extract(turn), s.dependencies(&n))
+	for _, o := range came {
+		a.trace.Observe(turn.ID, o.Text, failed(&o)) // the turn is there
+	}
 	a.mark(&n)
-	return &n, s.fixed(fixes)
+	return &n, s.fixed(change)
 }
 
 // measure counts the node's tokens and lines.
@@ -121,17 +126,15 @@ func (a *analyst) parent(c controller.Choice, by string) graphstore.Parent {
 		Words: c.Words, By: by, Candidate: a.trace.Candidate(c.ID)}
 }
 
-// validate labels the node from its tests (§3.3) and returns which earlier failures it fixed.
-func (a *analyst) validate(n *Node) []validation.Fix {
+// validate labels the node from its tests (§3.3) and tells which earlier failures it fixed.
+func (a *analyst) validate(n *Node, turn controller.Turn) validation.Change {
 	n.Tests, n.Evidence = nil, nil
-	var results []validation.Result
 	for i, c := range n.Step.Calls {
 		o := c.Observation
 		if o == nil {
 			continue
 		}
-		report := validation.Parse(o.Text, c.Args)
-		results = append(results, report.Results...)
+		report := validation.Parse(o.Text, controller.Command(turn.Calls[i]))
 		for _, r := range report.Results {
 			n.Tests = append(n.Tests, graphstore.TestResult{Runner: r.Runner, Name: r.Name, Status: graphstore.TestStatus(r.Status), Call: i})
 		}
@@ -140,9 +143,18 @@ func (a *analyst) validate(n *Node) []validation.Fix {
 		}
 		n.Evidence = append(n.Evidence, outcome(o, i)...)
 	}
-	label, fixes := a.tracker.Add(string(n.ID), results)
-	n.Validation = graphstore.Validation(label)
-	return fixes
+	change := a.tracker.Add(string(n.ID), results(n.Tests))
+	n.Validation = graphstore.Validation(change.Label)
+	return change
+}
+
+// results are a node's tests as the validation layer has them.
+func results(tests []graphstore.TestResult) []validation.Result {
+	var out []validation.Result
+	for _, t := range tests {
+		out = append(out, validation.Result{Runner: t.Runner, Name: t.Name, Status: validation.Status(t.Status)})
+	}
+	return out
 }
 
 // outcome is what the harness says of an observation: weaker evidence than a test.
@@ -156,28 +168,34 @@ func outcome(o *Observation, call int) []graphstore.Evidence {
 	return nil
 }
 
-// fixed gives the earlier nodes with the pointers to what fixed them.
-func (s *Session) fixed(fixes []validation.Fix) []*Node {
+// failed reports whether the harness or the exit code calls an observation a failure.
+func failed(o *Observation) bool { return o.Failed || o.ExitCode != nil && *o.ExitCode != 0 }
+
+// fixed gives the earlier nodes that a change concerns, with the pointers to what fixed them.
+func (s *Session) fixed(change validation.Change) []*Node {
 	var changed []*Node
-	place := map[NodeID]int{}
-	for _, f := range fixes {
-		id := NodeID(f.Node)
-		i, seen := place[id]
-		if !seen {
-			at, ok := s.at[id]
+	at := map[string]*Node{}
+	for _, f := range change.Fixes {
+		n := at[f.Node]
+		if n == nil {
+			i, ok := s.at[NodeID(f.Node)]
 			if !ok {
-				continue
+				continue // the node itself: a test that failed and then passed within one turn
 			}
-			n := *s.path[at].Node
-			n.Fixes = append([]graphstore.Fix(nil), n.Fixes...)
-			i = len(changed)
-			place[id] = i
-			changed = append(changed, &n)
+			clone := *s.path[i].Node
+			clone.Fixes = slices.Clone(clone.Fixes)
+			n = &clone
+			at[f.Node] = n
+			changed = append(changed, n)
 		}
-		changed[i].Fixes = append(changed[i].Fixes, graphstore.Fix{Test: f.Test, By: NodeID(f.By)})
+		n.Fixes = append(n.Fixes, graphstore.Fix{Test: f.Test, By: NodeID(f.By)})
+	}
+	for _, id := range change.Superseded {
+		if n := at[id]; n != nil {
+			n.Validation = graphstore.Superseded
+		}
 	}
 	for _, n := range changed {
-		n.Validation = graphstore.Validation(s.analyst.tracker.Label(string(n.ID)))
 		s.analyst.mark(n)
 	}
 	return changed
@@ -219,8 +237,17 @@ func (s *Session) dependencies(n *Node) []string {
 
 // remember adds the node to what later steps are judged by.
 func (a *analyst) remember(n *Node, turn controller.Turn, facts controller.Facts) {
-	a.trace.Add(turn, facts, n.Summary)
+	a.trace.Add(turn, facts)
 	a.mark(n)
+}
+
+// mark tells the trace what is known of a node that is in it.
+func (a *analyst) mark(n *Node) {
+	id := string(n.ID)
+	err := errors.Join(a.trace.Mark(id, string(n.Validation)), a.trace.Failing(id, n.Failures()), a.trace.Describe(id, n.Summary))
+	if err != nil {
+		panic(err) // a bug here: the node is added before it is marked
+	}
 }
 
 // replay takes in a node that was studied before, as it was kept.
@@ -228,17 +255,9 @@ func (a *analyst) replay(n *Node) {
 	if a.task == "" {
 		a.task = task(n.Step)
 	}
-	var results []validation.Result
-	for _, t := range n.Tests {
-		results = append(results, validation.Result{Runner: t.Runner, Name: t.Name, Status: validation.Status(t.Status)})
-	}
-	a.tracker.Add(string(n.ID), results)
+	a.tracker.Add(string(n.ID), results(n.Tests))
 	turn := a.turn(n)
 	a.remember(n, turn, controller.Extract(turn))
-}
-
-func (a *analyst) mark(n *Node) {
-	a.trace.Mark(string(n.ID), string(n.Validation), n.Failures())
 }
 
 // turn is the node as the controller sees it.
@@ -252,8 +271,7 @@ func (a *analyst) turn(n *Node) controller.Turn {
 	for _, c := range n.Step.Calls {
 		call := controller.Call{Name: c.Name, Args: c.Args, Answered: !c.Open()}
 		if o := c.Observation; o != nil {
-			call.Observation = o.Text
-			call.Failed = o.Failed || o.ExitCode != nil && *o.ExitCode != 0
+			call.Observation, call.Failed = o.Text, failed(o)
 		}
 		t.Calls = append(t.Calls, call)
 	}

@@ -180,13 +180,16 @@ func selected(parents []graphstore.Parent, m int) []graphstore.Parent {
 	return out
 }
 
+// shownTests bounds the tests that a context names.
+const shownTests = 40
+
 // testStatus is the newest verdict of each test, as the paper shows it to the agent (§3.3).
 func testStatus(path []kept) string {
-	tracker := validation.NewTracker()
+	var tracker validation.Tracker
 	for _, k := range path {
 		tracker.Add(string(k.ID), results(k.Tests))
 	}
-	return tracker.Status()
+	return validation.StatusLine(tracker.Results(), shownTests)
 }
 
 // loom lays the messages of a Window one after the other.
