@@ -207,12 +207,12 @@ func exitCode(v gjson.Result) *int {
 // stamp is the moment that a timestamp names: ISO 8601, with or without a zone (then UTC), or
 // seconds or milliseconds since 1970. The zero time stands for none.
 func stamp(v gjson.Result) time.Time {
-	const year5138 = 1e11 // in seconds; anything later is milliseconds
+	const year5138, year9892 = 1e11, 2.5e14 // in seconds, after which it is milliseconds; in those
 	switch n := v.Num; {
 	case v.Type != gjson.Number:
 	case n > 0 && n <= year5138:
 		return time.UnixMicro(int64(n * 1e6)).UTC()
-	case n > year5138 && n < 1e15:
+	case n > year5138 && n <= year9892:
 		return time.UnixMilli(int64(n)).UTC()
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateTime} {

@@ -71,7 +71,7 @@ func saysTask(history []gjson.Result) bool {
 			switch a := e.Get("action").Str; {
 			case a == "message":
 				return true
-			case a != "" && !skipped(a):
+			case a != "system" && !skipped(a):
 				return false
 			}
 		}
