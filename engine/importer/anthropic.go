@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -56,17 +57,30 @@ func (b *thread) answer(id string, o graphstore.Observation) {
 	b.result(id, o)
 }
 
-// heard adds what a user's message says: results answer their calls, the rest is a message.
+// heard adds what a user's message says: results answer their calls, the blocks between them are
+// messages. role tells who a text is really from.
 func (b *thread) heard(content gjson.Result, role func(text string) graphstore.Role) {
+	var m graphstore.Message
 	for _, c := range blocks(content) {
 		if strings.HasSuffix(c.Get("type").Str, "tool_result") {
+			b.message(m)
+			m = graphstore.Message{}
 			b.toolResult(c)
 			continue
 		}
-		m := said(graphstore.User, c)
-		m.Role = role(m.Text)
-		b.message(m)
+		part := said(graphstore.User, c)
+		part.Role = role(part.Text)
+		if part.Text == "" {
+			part.Role = cmp.Or(m.Role, graphstore.User)
+		}
+		if m.Role != part.Role {
+			b.message(m)
+			m = graphstore.Message{Role: part.Role}
+		}
+		m.Text = joinText(m.Text, part.Text)
+		m.Images += part.Images
 	}
+	b.message(m)
 }
 
 // anthropicFormat is the Messages API as clients send it: a request body, a list of messages, or

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ctxweaver/ctxweaver/graphstore"
@@ -93,9 +94,11 @@ func questions(steps []graphstore.Step) []string {
 	return texts
 }
 
-// remember takes over results that an earlier request showed: a later one may have cleared them.
+// remember takes over the thinking and the results that an earlier request showed: a later one may
+// have dropped them.
 func (r request) remember(earlier request) {
 	for i := range earlier.ids {
+		r.Steps[i].Thinking = cmp.Or(earlier.Steps[i].Thinking, r.Steps[i].Thinking)
 		for j, c := range earlier.Steps[i].Calls {
 			if c.Observation != nil {
 				r.Steps[i].Calls[j].Observation = c.Observation

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"cmp"
 
 	"github.com/tidwall/gjson"
@@ -46,12 +45,13 @@ func parseGemini(data []byte) ([]*Trajectory, error) {
 }
 
 func geminiMessages(data []byte, b *thread) (head gjson.Result, messages []gjson.Result, err error) {
-	if rs := records(data, 2); len(rs) < 2 && rs[0].Get("messages").IsArray() || bytes.HasPrefix(bytes.TrimSpace(data), []byte("{\n")) {
-		head, err = document(data)
-		return head, head.Get("messages").Array(), err
+	head, err = document(data)
+	if list := head.Get("messages"); err == nil && list.IsArray() {
+		return head, list.Array(), nil
 	}
-	place := map[string]int{}
+	place, read := map[string]int{}, 0
 	for _, r := range lines(data, b.broken) {
+		read++
 		id := r.Get("id").Str
 		i, again := place[id]
 		switch {
@@ -64,6 +64,9 @@ func geminiMessages(data []byte, b *thread) (head gjson.Result, messages []gjson
 			place[id] = len(messages)
 			messages = append(messages, r)
 		}
+	}
+	if read == 0 { // no lines either
+		return head, nil, err
 	}
 	return head, messages, nil
 }
