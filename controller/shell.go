@@ -155,6 +155,14 @@ var silent = set("cd export set source pwd echo printf sleep true false : read t
 // toolbox are the commands that some agents have in their shell beside the usual ones.
 var toolbox = set("open goto scroll_up scroll_down create edit insert search_file search_dir find_file str_replace_editor submit")
 
+// program is the file that a command runs, if it is one of the project: ./run.sh.
+func program(argv []string) []string {
+	if w := argv[0]; strings.Contains(w, "/") && path.Ext(w) != "" && pathLike(w) {
+		return []string{clean(w)}
+	}
+	return nil
+}
+
 // actions reads what the command does; nothing if it only prepares or filters.
 func (c command) actions(depth int) []Action {
 	argv := c.bare()
@@ -168,7 +176,7 @@ func (c command) actions(depth int) []Action {
 	if script, ok := quoted(name, argv, c.body); ok && depth < deepest {
 		return shell(script, depth+1)
 	}
-	a := Action{Target: oneLine(strings.Join(argv, " ")), Files: c.files(name, argv[1:])}
+	a := Action{Target: oneLine(strings.Join(argv, " ")), Files: union(program(argv), c.files(name, argv[1:]))}
 	switch {
 	case name == "apply_patch" || name == "applypatch":
 		return []Action{patch(c.body + "\n" + strings.Join(argv[1:], "\n"))}
@@ -259,8 +267,10 @@ func (c command) files(name string, args []string) []string {
 			continue
 		}
 		w, _, _ = strings.Cut(w, "::") // a test in a file
-		kind := commands[name]
-		if p := clean(w); p != "" && (pathLike(w) || (kind == View || kind == Edit) && !numeric(w) && !patterned[name]) {
+		// Only where a command works on files is a name without an ending one: go test ./x is a package.
+		onFiles := commands[name] == View || commands[name] == Edit
+		named := pathLike(w) && (onFiles || path.Ext(w) != "") || onFiles && !numeric(w) && !patterned[name]
+		if p := clean(w); p != "" && named {
 			out = union(out, []string{p})
 		}
 	}
