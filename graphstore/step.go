@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Role says who speaks in a Message.
@@ -99,7 +101,7 @@ type NodeID string
 // Root is where a session's first node hangs: the hash of the session's name.
 func Root(session string) NodeID {
 	h := sha256.New()
-	put(h, "session", session)
+	hashParts(h, "session", session)
 	return id(h.Sum(nil))
 }
 
@@ -110,39 +112,50 @@ func Root(session string) NodeID {
 // one becomes a branch.
 func Identify(previous NodeID, s Step) NodeID {
 	h := sha256.New()
-	put(h, "previous", string(previous))
+	hashParts(h, "previous", string(previous))
 	for _, m := range s.Before {
 		if m.Role == User && !m.Compaction {
-			put(h, "user", m.Text)
+			hashParts(h, "user", m.Text)
 		}
 	}
-	put(h, "thought", s.Thought)
+	hashParts(h, "thought", s.Thought)
 	for _, c := range s.Calls {
-		put(h, "call", c.Name, canonical(c.Args))
+		hashParts(h, "call", c.Name, canonical(c.Args))
 	}
 	return id(h.Sum(nil))
 }
 
 func id(sum []byte) NodeID { return NodeID(hex.EncodeToString(sum[:16])) }
 
-// put writes the parts so that no two different lists of parts write the same bytes.
-func put(w io.Writer, parts ...string) {
-	b, _ := json.Marshal(parts) // strings always marshal
-	w.Write(append(b, '\n'))
+// hashParts writes the parts so that no two different lists of parts write the same bytes, whatever bytes
+// they hold.
+func hashParts(w io.Writer, parts ...string) {
+	fmt.Fprintf(w, "%d\n", len(parts)) // a hash never fails to write
+	for _, p := range parts {
+		fmt.Fprintf(w, "%d:%s\n", len(p), p)
+	}
 }
 
 // canonical makes equal arguments equal text: JSON with sorted keys and no white space. What is
-// not JSON stays as it is, but for white space around it.
+// not JSON stays as it is, but for white space around it; so does JSON that is not UTF-8, of which
+// the decoder would make something else.
 func canonical(args string) string {
+	args = strings.TrimSpace(args)
+	if !utf8.ValidString(args) {
+		return args
+	}
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil || d.More() {
-		return strings.TrimSpace(args)
+	if d.Decode(&v) != nil {
+		return args
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return args
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		return strings.TrimSpace(args)
+		return args
 	}
 	return string(b)
 }

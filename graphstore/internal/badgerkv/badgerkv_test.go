@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/cayleygraph/cayley/graph"
+	"github.com/cayleygraph/cayley/graph/graphtest"
+	ckv "github.com/cayleygraph/cayley/graph/kv"
 	ckvtest "github.com/cayleygraph/cayley/graph/kv/kvtest"
 	"github.com/dgraph-io/badger/v4"
 	"github.com/hidal-go/hidalgo/kv"
@@ -30,46 +31,56 @@ func TestHidalgoSuite(t *testing.T) {
 	kvtest.RunTestLocal(t, flat.UpgradeOpenPath(OpenPath), nil)
 }
 
-// TestCayleySuite runs Cayley's key-value and graph suites, with the integration part: 480,000 quads
-// loaded and asked for, with and without Cayley's bloom filter.
+// TestCayleySuite runs Cayley's key-value and graph suites, with and without its bloom filter.
 func TestCayleySuite(t *testing.T) {
-	movieData(t)
-	ckvtest.TestAll(t, func(t testing.TB) (kv.KV, graph.Options, func()) {
-		db, err := OpenPath(t.TempDir())
+	cayleyData(t)
+	ckvtest.TestAll(t, newKV, nil)
+}
+
+// TestCayleyIntegration loads Cayley's film data, 480,000 quads, and asks it the suite's questions, which
+// takes about a minute. It runs without the bloom filter, as the store does.
+func TestCayleyIntegration(t *testing.T) {
+	cayleyData(t)
+	graphtest.TestIntegration(t, func(t testing.TB) (graph.QuadStore, graph.Options) {
+		opts := graph.Options{ckv.OptNoBloom: true}
+		db, _, _ := newKV(t)
+		if err := ckv.Init(db, opts); err != nil {
+			t.Fatal(err)
+		}
+		qs, err := ckv.New(db, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return flat.Upgrade(db), nil, func() { db.Close() }
-	}, &ckvtest.Config{AlwaysRunIntegration: true})
+		return qs, opts
+	}, true)
 }
 
-// movieData moves the test to a folder from which ../../data holds the data set of Cayley's module,
-// which is where its integration suite looks for it.
-func movieData(t *testing.T) {
-	const name = "30kmoviedata.nq.gz"
+func newKV(t testing.TB) (kv.KV, graph.Options, func()) {
+	db, err := OpenPath(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return flat.Upgrade(db), nil, func() {}
+}
+
+// cayleyData moves the test to a folder around which the data sets of Cayley's module lie where its
+// suites look for them.
+func cayleyData(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cayleygraph/cayley").Output()
 	if err != nil {
 		t.Fatalf("find Cayley's module: %v", err)
 	}
-	src, err := os.Open(filepath.Join(strings.TrimSpace(string(out)), "data", name))
-	if err != nil {
+	data := os.DirFS(filepath.Join(strings.TrimSpace(string(out)), "data"))
+	root := t.TempDir()
+	work := filepath.Join(root, "a", "b", "c", "d")
+	if err := os.MkdirAll(work, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	defer src.Close()
-	root := t.TempDir()
-	work := filepath.Join(root, "a", "b")
-	for _, dir := range []string{work, filepath.Join(root, "data")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	for _, dir := range []string{"a/b/data", "data"} { // ../../data and ../../../../data
+		if err := os.CopyFS(filepath.Join(root, dir), data); err != nil {
 			t.Fatal(err)
 		}
-	}
-	dst, err := os.Create(filepath.Join(root, "data", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dst.Close()
-	if _, err := io.Copy(dst, src); err != nil {
-		t.Fatal(err)
 	}
 	t.Chdir(work)
 }

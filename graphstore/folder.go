@@ -1,0 +1,143 @@
+package graphstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+const (
+	format     = 1        // the version of what FORMAT.md describes
+	formatFile = "FORMAT" // the file in the folder that says so
+	formatText = "ctxweaver store, format "
+)
+
+// claim makes sure that dir holds a store of our format, or makes it one if it is absent or empty. It
+// looks before anything is opened for writing: Badger would delete the tables of a store that has lost
+// its manifest, and settle in anyone's folder.
+func claim(dir string) error {
+	if dir == "" {
+		return errors.New("open store: no folder given")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	if len(names) == 0 {
+		return writeFormat(dir)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, formatFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open %s: %w: it has other files and no %s file; choose another folder", dir, ErrForeign, formatFile)
+	} else if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	version, ours := strings.CutPrefix(strings.TrimSpace(string(text)), formatText)
+	if n, err := strconv.Atoi(version); !ours || err != nil {
+		return fmt.Errorf("open %s: %w: its %s file reads %.40q; restore it to %q", dir, ErrDamaged, formatFile, text, formatText+strconv.Itoa(format))
+	} else if n > format {
+		return fmt.Errorf("open %s: %w: %d, this program knows %d; use a newer ctxweaver", dir, ErrNewer, n, format)
+	}
+	return complete(dir, names)
+}
+
+// complete fails if tables or logs are there and the manifest that lists them is not.
+func complete(dir string, names []fs.DirEntry) error {
+	manifest, data := false, ""
+	for _, n := range names {
+		switch ext := filepath.Ext(n.Name()); {
+		case n.Name() == badger.ManifestFilename:
+			manifest = true
+		case ext == ".sst" || ext == ".mem" || ext == ".vlog":
+			data = n.Name()
+		}
+	}
+	if data != "" && !manifest {
+		return fmt.Errorf("open %s: %w: %s is gone though %s is there; restore the folder from a copy", dir, ErrDamaged, badger.ManifestFilename, data)
+	}
+	return nil
+}
+
+func writeFormat(dir string) error {
+	f, err := os.Create(filepath.Join(dir, formatFile))
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	_, err = fmt.Fprintf(f, "%s%d\n", formatText, format)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	return nil
+}
+
+// openBadger opens the database. The memtable keeps Badger's 64 MB: a store that was killed cannot be
+// opened with a smaller one. Values stay in the tree, never in the value log, whose space would not come
+// back; hence its small files.
+func openBadger(dir string, opts *Options) (db *badger.DB, err error) {
+	defer func() { // Badger trusts some of what it reads
+		if p := recover(); p != nil {
+			err = fmt.Errorf("open %s: %w: %v; restore the folder from a copy", dir, ErrDamaged, p)
+		}
+	}()
+	o := badger.DefaultOptions(dir).
+		WithInMemory(opts.InMemory).
+		WithSyncWrites(!opts.NoSync).
+		WithLogger(nil).
+		WithMetricsEnabled(false).
+		WithValueLogFileSize(64 << 20).
+		WithBlockCacheSize(64 << 20).
+		WithChecksumVerificationMode(verification(dir))
+	db, err = badger.Open(o)
+	switch {
+	case err == nil:
+		return db, nil
+	case strings.Contains(err.Error(), "directory lock"):
+		return nil, fmt.Errorf("open %s: %w%s; stop that process or choose another store", dir, ErrLocked, owner(dir))
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return nil, fmt.Errorf("open %s: %w: %w; restore the folder from a copy", dir, ErrDamaged, err)
+}
+
+// verification chooses how tables are checked against their checksums: whole at open while that takes a
+// fraction of a second, later block by block. A damaged block that is only met when it is read looks to
+// Badger's callers like keys that are not there, which is why small stores pay for the first.
+func verification(dir string) options.ChecksumVerificationMode {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return options.OnBlockRead // in memory, or Open will say what is wrong
+	}
+	var size int64
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && filepath.Ext(f.Name()) == ".sst" {
+			size += info.Size()
+		}
+	}
+	if size <= 256<<20 {
+		return options.OnTableAndBlockRead
+	}
+	return options.OnBlockRead
+}
+
+// owner says which process has the folder open, if its lock file tells.
+func owner(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "LOCK"))
+	pid, perr := strconv.Atoi(strings.TrimSpace(string(text)))
+	switch {
+	case err != nil || perr != nil:
+		return " by another process"
+	case pid == os.Getpid():
+		return " by this process"
+	}
+	return fmt.Sprintf(" by process %d", pid)
+}

@@ -1,0 +1,144 @@
+package graphstore
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cayleygraph/cayley/graph"
+	"github.com/cayleygraph/cayley/graph/iterator"
+	ckv "github.com/cayleygraph/cayley/graph/kv"
+	"github.com/cayleygraph/cayley/graph/proto"
+	"github.com/cayleygraph/quad"
+	"github.com/dgraph-io/badger/v4"
+	"github.com/hidal-go/hidalgo/kv"
+	"github.com/hidal-go/hidalgo/kv/flat"
+
+	"github.com/ctxweaver/ctxweaver/graphstore/internal/badgerkv"
+)
+
+// The indexes of every graph. Cayley would take legacy ones if it found none.
+var (
+	bySubject = ckv.QuadIndex{Dirs: []quad.Direction{quad.Subject, quad.Predicate}}
+	byObject  = ckv.QuadIndex{Dirs: []quad.Direction{quad.Object, quad.Predicate, quad.Subject}}
+	indexes   = []ckv.QuadIndex{bySubject, byObject}
+)
+
+var (
+	keyVersion = flat.KeyEscape(kv.SKey("meta", "version"))
+	keyIndexes = flat.KeyEscape(kv.SKey("meta", "indexes"))
+)
+
+const cayleyVersion = 2
+
+// quads is a session's Cayley graph inside one transaction, and lives no longer. Cayley caches the numbers
+// of names in its handle; after an error, beside a second handle, or when a reader meets a deletion, the
+// cache is wrong, and the next write stores quads under wrong names. A handle that nobody else has and
+// that ends with its transaction cannot be wrong, and making one costs two reads.
+type quads struct{ qs *ckv.QuadStore }
+
+// openQuads opens the graph of the session, which a write makes if it is not there. A reader gets
+// ErrNotFound then.
+func openQuads(txn *badger.Txn, e entry, rw bool) (quads, error) {
+	prefix := graphKey(e.Number, e.Graph)
+	_, err := get(txn, append(prefix[:len(prefix):len(prefix)], keyVersion...))
+	if errors.Is(err, ErrNotFound) && rw {
+		err = initQuads(txn, prefix)
+	}
+	if err == nil {
+		_, err = get(txn, append(prefix[:len(prefix):len(prefix)], keyIndexes...))
+		if errors.Is(err, ErrNotFound) {
+			err = fmt.Errorf("%w: the graph's index list is missing; run repair", ErrDamaged)
+		}
+	}
+	if err != nil {
+		return quads{}, err
+	}
+	qs, err := ckv.New(flat.Upgrade(badgerkv.Bind(txn, prefix, rw)), graph.Options{ckv.OptNoBloom: true})
+	if err != nil {
+		return quads{}, fmt.Errorf("%w: open graph: %w; run repair", ErrDamaged, err)
+	}
+	return quads{qs.(*ckv.QuadStore)}, nil
+}
+
+// initQuads writes what Cayley's own Init would, which takes the indexes from the environment.
+func initQuads(txn *badger.Txn, prefix []byte) error {
+	list, err := json.Marshal(indexes)
+	if err != nil {
+		return err
+	}
+	if err := txn.Set(append(prefix[:len(prefix):len(prefix)], keyIndexes...), list); err != nil {
+		return err
+	}
+	version := binary.LittleEndian.AppendUint64(nil, cayleyVersion)
+	return txn.Set(append(prefix[:len(prefix):len(prefix)], keyVersion...), version)
+}
+
+// apply deletes quads, then adds quads. The deleted must be there and the added must not.
+func (g quads) apply(c change) error {
+	for _, step := range []struct {
+		action graph.Procedure
+		quads  []quad.Quad
+	}{{graph.Delete, c.del}, {graph.Add, c.add}} {
+		if len(step.quads) == 0 {
+			continue
+		}
+		deltas := make([]graph.Delta, len(step.quads))
+		for i, q := range step.quads {
+			deltas[i] = graph.Delta{Quad: q, Action: step.action}
+		}
+		if err := g.qs.ApplyDeltas(deltas, graph.IgnoreOpts{}); err != nil {
+			if graph.IsQuadExist(err) || graph.IsQuadNotExist(err) {
+				return fmt.Errorf("%w: graph and records differ: %w; run repair", ErrDamaged, err)
+			}
+			return fmt.Errorf("write quads: %w", err)
+		}
+	}
+	return nil
+}
+
+// ref is the number of a value, or 0 if the graph does not know it.
+func (g quads) ref(v quad.Value) (uint64, error) {
+	r, err := g.qs.ValueOf(v)
+	if err != nil || r == nil {
+		return 0, err
+	}
+	return uint64(r.(ckv.Int64Value)), nil
+}
+
+// values are the names of numbers.
+func (g quads) values(ctx context.Context, refs []uint64) ([]quad.Value, error) {
+	in := make([]graph.Ref, len(refs))
+	for i, r := range refs {
+		in[i] = ckv.Int64Value(r)
+	}
+	return g.qs.ValuesOf(ctx, in)
+}
+
+// match calls fn with the living quads of an index that begin with vals, in the order of their making
+// under one key.
+func (g quads) match(ctx context.Context, index ckv.QuadIndex, vals []uint64, fn func(*proto.Primitive) error) (err error) {
+	for _, v := range vals {
+		if v == 0 {
+			return nil // a value that the graph does not know is in no quad
+		}
+	}
+	it := ckv.IndexScan{Index: index, Values: vals}.BuildIterator(g.qs).Iterate()
+	defer func() { err = errors.Join(err, it.Close()) }()
+	return drain(ctx, it, fn)
+}
+
+func drain(ctx context.Context, it iterator.Scanner, fn func(*proto.Primitive) error) error {
+	for it.Next(ctx) {
+		p, ok := it.Result().(*proto.Primitive)
+		if !ok {
+			return fmt.Errorf("%w: an index holds what is no quad; run repair", ErrDamaged)
+		}
+		if err := fn(p); err != nil {
+			return err
+		}
+	}
+	return errors.Join(it.Err(), ctx.Err())
+}
