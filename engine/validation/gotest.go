@@ -28,9 +28,10 @@ func parseGo(lines []string, r *run) {
 		waiting = nil
 	}
 	panicked := false
+	failing := map[string]bool{} // packages of which a test has failed, with -json
 	for _, line := range lines {
 		if strings.HasPrefix(line, "{") {
-			goEvent(line, r)
+			goEvent(line, r, failing)
 			continue
 		}
 		if strings.HasPrefix(line, "panic: ") {
@@ -77,7 +78,7 @@ func goClose(r *run, pkg, how string, failed, named, panicked bool) {
 }
 
 // goEvent reads one line of go test -json.
-func goEvent(line string, r *run) {
+func goEvent(line string, r *run, failing map[string]bool) {
 	action := gjson.Get(line, "Action").Str
 	status, ok := goStatus[action]
 	pkg := gjson.Get(line, "Package").Str
@@ -87,23 +88,14 @@ func goEvent(line string, r *run) {
 	r.believed = true
 	if test := gjson.Get(line, "Test").Str; test != "" {
 		r.add(pkg+" "+test, status)
+		failing[pkg] = failing[pkg] || status == Failed
 		return
 	}
-	if status == Failed && !r.fails(pkg+" ") {
+	if status == Failed && !failing[pkg] {
 		if gjson.Get(line, "FailedBuild").Exists() {
 			r.add(pkg, Errored)
 		} else {
 			r.add(pkg+some, Failed)
 		}
 	}
-}
-
-// fails reports whether a test of that prefix has failed in this run.
-func (r *run) fails(prefix string) bool {
-	for _, t := range r.results[r.start:] {
-		if t.Status.Failing() && strings.HasPrefix(t.Name, prefix) {
-			return true
-		}
-	}
-	return false
 }

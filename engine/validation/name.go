@@ -10,9 +10,17 @@ type ident struct {
 	test   string // "" for a scope as a whole
 }
 
-// separators stand between a scope and its test, for runners whose names have both.
+// separators stand between a scope and its test.
 var separators = map[string]string{
-	"pytest": "::", "sympy": "::", "go test": " ", "cargo test": "::",
+	"pytest": "::", "sympy": "::", "cargo test": "::", "phpunit": "::",
+	"go test": " ", "unittest": ".", "maven": ".", "junit": ".", "swift test": ".", "dotnet test": ".",
+}
+
+func separator(runner string) string {
+	if sep := separators[runner]; sep != "" {
+		return sep
+	}
+	return " > "
 }
 
 // identify takes a result's name apart.
@@ -29,28 +37,29 @@ func identify(r Result) ident {
 			return ident{r.Runner, strings.TrimSuffix(scope, "/"), ""}
 		}
 	}
-	id := ident{runner: r.Runner, test: name}
-	switch r.Runner {
-	case "unittest":
-		id.scope, id.test = dotted(name)
-	case "cargo test":
-		if binary, test, ok := strings.Cut(name, "::"); ok {
-			id.scope, id.test = binary, test
-		}
-	case "pytest", "sympy", "go test":
-		if scope, test, ok := strings.Cut(name, separators[r.Runner]); ok {
-			id.scope, id.test = scope, test
-		} else if r.Status == Errored && isScope(r.Runner, name) {
-			id.scope, id.test = name, ""
+	if r.Status == Errored && loads(r.Runner, name) {
+		return ident{r.Runner, name, ""}
+	}
+	scope, test := cut(r.Runner, name)
+	return ident{r.Runner, scope, test}
+}
+
+// cut parts a name where its runner's scopes end. Classes of pytest and modules of cargo stay with the test.
+func cut(runner, name string) (scope, test string) {
+	sep := separator(runner)
+	switch sep {
+	case ".":
+		return dotted(name)
+	case " > ":
+		if i := strings.LastIndex(name, sep); i >= 0 {
+			return name[:i], name[i+len(sep):]
 		}
 	default:
-		if file, test, ok := strings.Cut(name, " > "); ok && isFile(file) {
-			id.scope, id.test = file, test
-		} else if r.Status == Errored && isFile(name) {
-			id.scope, id.test = name, ""
+		if scope, test, ok := strings.Cut(name, sep); ok {
+			return scope, test
 		}
 	}
-	return id
+	return "", name
 }
 
 // dotted takes apart the forms of unittest: "a.B.test_x (i=1)", "test_x (a.B)", "test_x (a.B.test_x)".
@@ -68,13 +77,17 @@ func dotted(name string) (scope, test string) {
 	return "", name
 }
 
-func isScope(runner, name string) bool {
-	return runner == "go test" && !strings.HasPrefix(name, "Test") || strings.HasSuffix(name, ".py")
-}
-
-// isFile tells a test file from a suite's title.
-func isFile(name string) bool {
-	return !strings.Contains(name, " ") && (strings.Contains(name, "/") || strings.Contains(name, ".test.") || strings.Contains(name, ".spec."))
+// loads reports whether the name of an error is a scope's: a file or package that could not be loaded.
+func loads(runner, name string) bool {
+	switch runner {
+	case "pytest":
+		return !strings.Contains(name, "::")
+	case "go test":
+		return !strings.Contains(name, " ") && !strings.HasPrefix(name, "Test")
+	case "jest", "vitest", "bun test", "rspec":
+		return !strings.Contains(name, " > ")
+	}
+	return false
 }
 
 // base is what tests that may be meant by one name have in common: without parameters and subtests.
@@ -107,7 +120,7 @@ func agree(a, b string) bool {
 		return false
 	}
 	last := cut[len(cut)-1]
-	return last == '/' || last == '.' || last == ':'
+	return last == '/' || last == '.' || last == ':' || strings.HasSuffix(cut, " > ")
 }
 
 // within reports whether the scope inner is outer or lies in it.
@@ -116,7 +129,7 @@ func within(inner, outer string) bool {
 		return true
 	}
 	after, ok := strings.CutPrefix(inner, outer)
-	return ok && (after[0] == '/' || after[0] == '.' || after[0] == ':')
+	return ok && (after[0] == '/' || after[0] == '.' || after[0] == ':' || strings.HasPrefix(after, " > "))
 }
 
 // same reports whether a pass of the test a shows that the failing test b passes, scopes aside: they are one
@@ -138,6 +151,9 @@ func (a ident) covers(b ident) bool {
 		return false
 	}
 	if a.test == "" {
+		if a.runner == "go test" && a.scope != "" { // a package holds no other
+			return b.scope != "" && agree(a.scope, b.scope)
+		}
 		return within(b.full(), a.scope) || b.scope != "" && agree(a.scope, b.scope)
 	}
 	if b.test == "" { // could not be loaded, and now it runs
@@ -151,9 +167,8 @@ func (id ident) full() string {
 	if id.test == "" || id.runner == "go test" {
 		return id.scope
 	}
-	sep := separators[id.runner]
-	if sep == "" {
-		sep = "."
+	if id.scope == "" {
+		return id.test
 	}
-	return id.scope + sep + id.test
+	return id.scope + separator(id.runner) + id.test
 }

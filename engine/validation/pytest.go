@@ -11,7 +11,7 @@ var (
 	pytestAlone   = regexp.MustCompile(`^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?:[ \t]+\(.*\))?(?:[ \t]*\[ *\d+%\])?$`)
 	pytestStarted = regexp.MustCompile(`^(\S+?\.py::\S+)(?: |$)`)
 	pytestShort   = regexp.MustCompile(`^(PASSED|FAILED|ERROR|XFAIL|XPASS) (\S.*)$`)
-	pytestDots    = regexp.MustCompile(`^(\S+\.py) ([.sxX]+)(?:[ \t]*\[ *\d+%\])?$`)
+	pytestDots    = regexp.MustCompile(`^(\S+\.py) ([.sxXFER]+)(?:[ \t]*\[ *\d+%\])?$`)
 	pytestSection = regexp.MustCompile(`^_{3,} (.+?) _{3,}$`)
 	pytestWhere   = regexp.MustCompile(`^(\S+\.py):\d+: `)
 	pytestClosing = regexp.MustCompile(`^(?:=+ )?((?:\d+ [a-z]+, )*\d+ [a-z]+)(?:, \d+ [a-z ]+)* in [\d.]+ ?s(?:econds)?\b.*$|^(?:=+ )?no tests ran in [\d.]+ ?s`)
@@ -26,6 +26,8 @@ var pytestStatus = map[string]Status{
 // pytest is the state of reading one pytest output.
 type pytest struct {
 	*run
+	// files is set where a line of dots is about all tests of its file.
+	files   bool
 	started string // the test whose verdict follows its own output (-s)
 	// section is the failure that is being told, where its file is still looked for. Sections count only
 	// where the summary that names the failures was cut off.
@@ -34,7 +36,7 @@ type pytest struct {
 }
 
 func parsePytest(lines []string, r *run) {
-	p := &pytest{run: r}
+	p := &pytest{run: r, files: r.selection.known && !strings.Contains(r.selection.whole(), "::")}
 	for _, line := range lines {
 		if line != "" {
 			p.line(line)
@@ -89,8 +91,8 @@ func (p *pytest) line(line string) {
 	} else if m := pytestStarted.FindStringSubmatch(line); m != nil {
 		p.started = path(m[1])
 	} else if m := pytestDots.FindStringSubmatch(line); m != nil && strings.Contains(m[2], ".") {
-		if p.selection.known && !p.selection.narrowed && !strings.Contains(p.selection.whole(), "::") {
-			p.add(path(m[1])+all, Passed)
+		if p.files {
+			p.group(path(m[1]), strings.ContainsAny(m[2], "FE"))
 		}
 	} else if m := pytestWhere.FindStringSubmatch(line); m != nil {
 		p.locate(m[1])
@@ -146,7 +148,7 @@ func (p *pytest) open(title string) {
 		}
 	}
 	if strings.HasSuffix(title, ".py") {
-		p.sections = append(p.sections, Result{p.runner.name, path(title), Errored})
+		p.sections = append(p.sections, Result{p.name, path(title), Errored})
 		return
 	}
 	if strings.Contains(title, " ") && !strings.Contains(title, "[") {
@@ -157,7 +159,7 @@ func (p *pytest) open(title string) {
 	if params != "" {
 		p.section += "[" + params
 	}
-	p.sections = append(p.sections, Result{p.runner.name, p.section, status})
+	p.sections = append(p.sections, Result{p.name, p.section, status})
 }
 
 func (p *pytest) locate(file string) {
@@ -170,11 +172,7 @@ func (p *pytest) locate(file string) {
 
 // tell adds the failures that only their sections name.
 func (p *pytest) tell() {
-	named := false
-	for _, t := range p.results[p.start:] {
-		named = named || t.Status.Failing()
-	}
-	if !named {
+	if failed, _ := p.count(p.start); failed == 0 {
 		for _, s := range p.sections {
 			p.add(s.Name, s.Status)
 		}

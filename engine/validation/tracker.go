@@ -1,6 +1,9 @@
 package validation
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Label is what the tests of a step say of it (§3.3). The zero value is LabelUnknown.
 type Label string
@@ -53,6 +56,8 @@ type failure struct {
 	order int // of the newest
 }
 
+func (f *failure) newest() Failure { return f.runs[len(f.runs)-1] }
+
 // Add takes the results of a node's observations, in order; the last verdict on a test counts. More results
 // of the newest node may be added in further calls: its label is of all of them.
 func (t *Tracker) Add(node string, results []Result) Change {
@@ -71,6 +76,12 @@ func (t *Tracker) Add(node string, results []Result) Change {
 		v = &verdicts{}
 		t.nodes[node] = v
 	}
+	failing := map[ident]int{} // the last place of each
+	for i, r := range results {
+		if r.Status.Failing() {
+			failing[identify(r)] = i
+		}
+	}
 	for i, r := range results {
 		id := identify(r)
 		switch {
@@ -78,7 +89,10 @@ func (t *Tracker) Add(node string, results []Result) Change {
 			t.fail(node, id, r, v)
 		case r.Status == Passed:
 			v.passed++
-			t.pass(node, id, results[i+1:], &c)
+			others := strings.HasSuffix(r.Name, rest)
+			t.pass(node, id, func(f *failure) bool {
+				return id.test == "" && (failing[f.id] > i || others && f.newest().Node == node)
+			}, &c)
 		}
 		t.record(id, r)
 	}
@@ -133,23 +147,10 @@ func (t *Tracker) otherForm(id ident) *failure {
 	return found
 }
 
-// pass fixes what a pass covers. The results after it in the same observation tell which tests of a scope
-// are not among those that passed.
-func (t *Tracker) pass(node string, id ident, later []Result, c *Change) {
-	covered := t.covered(id)
-	if len(covered) == 0 {
-		return
-	}
-	failing := map[ident]bool{}
-	if id.test == "" {
-		for _, r := range later {
-			if r.Status.Failing() {
-				failing[identify(r)] = true
-			}
-		}
-	}
-	for _, f := range covered {
-		if !failing[f.id] {
+// pass fixes what a pass of id covers, but for what is known to fail in the same observation.
+func (t *Tracker) pass(node string, id ident, fails func(*failure) bool, c *Change) {
+	for _, f := range t.covered(id) {
+		if !fails(f) {
 			t.fix(node, f, c)
 		}
 	}
@@ -245,7 +246,7 @@ func (t *Tracker) Open() []Failure {
 	slices.SortFunc(list, func(a, b *failure) int { return a.order - b.order })
 	out := make([]Failure, len(list))
 	for i, f := range list {
-		out[i] = f.runs[len(f.runs)-1]
+		out[i] = f.newest()
 	}
 	return out
 }

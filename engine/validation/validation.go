@@ -10,7 +10,10 @@
 // else looks like them.
 package validation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Status is the verdict of one test.
 type Status string
@@ -92,19 +95,20 @@ func Parse(observation, command string) Report {
 
 // run gathers what one runner says in one observation.
 type run struct {
-	runner    *runner
+	name      string // of the runner
 	selection selection
 	// believed is set by a header, a closing line, or a verdict that nothing else looks like.
 	believed  bool
 	stopped   bool // the run ended early: tests that it does not name may not have run
 	results   []Result
-	index     map[string]int // name to place in results, since the last close
-	start     int            // of the current run in results
+	index     map[string]int  // name to place in results, since the last close
+	start     int             // of the current run in results
+	parts     map[string]bool // of the names of its failures, see again
 	summaries []Summary
 }
 
 func newRun(r *runner, command string) *run {
-	return &run{runner: r, selection: r.selected(command), index: map[string]int{}}
+	return &run{name: r.name, selection: r.selected(command), index: map[string]int{}}
 }
 
 func (r *run) add(name string, status Status) {
@@ -116,7 +120,7 @@ func (r *run) add(name string, status Status) {
 		return
 	}
 	r.index[name] = len(r.results)
-	r.results = append(r.results, Result{r.runner.name, name, status})
+	r.results = append(r.results, Result{r.name, name, status})
 }
 
 // group adds that the tests of a scope passed which the output does not name, as far as it follows.
@@ -141,25 +145,16 @@ func (r *run) group(scope string, failures bool) {
 // close ends a run with its own counts and concludes what they say about tests that were not named.
 func (r *run) close(s Summary) {
 	r.believed = true
-	s.Runner = r.runner.name
+	s.Runner = r.name
 	r.summaries = append(r.summaries, s)
-	var passed, failed, groups int
-	for _, t := range r.results[r.start:] {
-		switch {
-		case isGroup(t.Name):
-			groups++
-		case t.Status.Failing():
-			failed++
-		case t.Status == Passed:
-			passed++
-		}
-	}
+	failed, passed := r.count(r.start)
+	groups := slices.ContainsFunc(r.results[r.start:], func(t Result) bool { return isGroup(t.Name) })
 	switch failures := s.Failed + s.Errors; {
 	case failures > 0 && failed == 0:
 		r.add(r.selection.whole()+some, Failed)
 	case failures > failed:
 		// Some failures were cut off: nothing is known about the tests that are not named.
-	case s.Passed > passed && groups == 0:
+	case s.Passed > passed && !groups:
 		for _, scope := range r.selection.scopes() {
 			r.group(scope, failures > 0)
 		}
@@ -171,7 +166,55 @@ func (r *run) close(s Summary) {
 func (r *run) next() {
 	r.start = len(r.results)
 	clear(r.index)
-	r.stopped = false
+	r.parts, r.stopped = nil, false
+}
+
+// count says how many of the results from a place on have failed and passed by name.
+func (r *run) count(from int) (failed, passed int) {
+	for _, t := range r.results[from:] {
+		switch {
+		case isGroup(t.Name):
+		case t.Status.Failing():
+			failed++
+		case t.Status == Passed:
+			passed++
+		}
+	}
+	return failed, passed
+}
+
+// again adds a failure from a closing list that names tests by a part of their names only, unless the verdict
+// itself was seen. The function cuts that part from a whole name.
+func (r *run) again(name string, status Status, part func(string) string) {
+	if r.parts == nil {
+		r.parts = map[string]bool{}
+		for _, t := range r.results[r.start:] {
+			if t.Status.Failing() {
+				r.parts[part(t.Name)] = true
+			}
+		}
+	}
+	if !r.parts[part(name)] {
+		r.add(name, status)
+	}
+}
+
+// lastOf gives what follows the last separator.
+func lastOf(name, sep string) string {
+	if i := strings.LastIndex(name, sep); i >= 0 {
+		return name[i+len(sep):]
+	}
+	return name
+}
+
+// whole adds that the tests of a scope passed which the output does not name, where the output itself shows
+// that the scope was run whole.
+func (r *run) whole(scope string, failures bool) {
+	if failures {
+		r.add(scope+rest, Passed)
+	} else {
+		r.add(scope+all, Passed)
+	}
 }
 
 func (r *run) end(report *Report) {
