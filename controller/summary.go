@@ -1,10 +1,13 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -13,7 +16,7 @@ const (
 	targetWords     = 14
 	lineWords       = 18
 	// What decides a long observation stands at its ends, so no more than these bytes of each are read.
-	endBytes = 32 << 10
+	endBytes = 16 << 10
 )
 
 // rests stands between the facts of a dependency summary: what is left of it rests on what is right of it.
@@ -80,55 +83,60 @@ func doing(c Call, call int, f Facts) string {
 var (
 	// A verdict is a runner's own, and stands at a line's start or between its rules.
 	verdict = regexp.MustCompile(`^[\s=*✓✗✘×-]*(\d+ (passed|failed|passing|failing|failures?|errors?|examples?)\b|Tests?( Files| Suites)?:?\s+\d|Tests run:|test result:|Ran \d+ tests?|ok\s+\S+\s+[\d.(]|--- (FAIL|PASS)|(FAIL(ED|URES?!?)?|OK|PASS(ED)?)\b|(BUILD|Build) (FAILED|SUCCE|failed|succe))`)
-	failure = regexp.MustCompile(`^\s*(E\s{3}|[\w.]*(Error|Exception|Warning|Panic)\b\s*[:(]|(?i:error|fatal|panic|err!)(\[\w+\])?\b[: ]|ERROR\b|(?i:exit code:? |<returncode>|process exited with code )[1-9-]|\S+: (line \d+: )?(.*: )?(No such file|command not found|not found|Permission denied|cannot )|\S+:\d+(:\d+)?: (?i:fatal error|error|undefined|cannot ))`)
+	failure = regexp.MustCompile(`^(E\s|[\w.]*(Error|Exception|Warning|Panic)\b\s*[:(]|(?i:error|fatal|panic|err!)(\[\w+\])?\b[: ]|ERROR\b|(?i:exit code:? |<returncode>|process exited with code )[1-9-]|\S+: (line \d+: )?(.*: )?(No such file|command not found|not found|Permission denied|cannot )|\S+:\d+(:\d+)?: (?i:fatal error|error|undefined|cannot ))`)
 	// What harnesses put around every observation decides nothing.
 	wrapping = regexp.MustCompile(`^(</?[\w-]+>|<returncode>0</returncode>|OBSERVATION:|Chunk ID: .*|Wall time: .*|Output:|(?i:exit code:? 0)|(Process|Command) exited with code 0|Original token count: .*|<.* exit code 0>)$`)
 )
 
-// outcome takes the lines of an observation that decide.
+// signs are what a failure cannot do without. Looking for them is much faster than the pattern.
+var signs = []string{"rror", "RROR", "xception", "Warning", "anic", "ANIC", "atal", "ATAL", "rr!", "No such file", "not found", "ermission denied", "annot ", "undefined", "xit code", "xit Code", "exited with", "returncode"}
+
+func isFailure(line string) bool {
+	return (line[0] == 'E' || slices.ContainsFunc(signs, func(s string) bool { return strings.Contains(line, s) })) && failure.MatchString(line)
+}
+
+func isVerdict(line string) bool {
+	return (line[0] >= utf8.RuneSelf || strings.IndexByte("0123456789=*-TtRoFOPBx", line[0]) >= 0) && verdict.MatchString(line)
+}
+
+func isWrapping(line string) bool {
+	return strings.IndexByte("<OCWEePp", line[0]) >= 0 && wrapping.MatchString(line)
+}
+
+// outcome takes the lines of an observation that decide: the last verdict, the first failure, and the
+// line that shares most with the task; without any of these the first line and the last.
 func outcome(c Call, task map[string]bool) string {
 	if !c.Answered {
 		return ""
 	}
-	var last, fault, shared, first, end string
+	var first, last, decided, fault, shared string
 	most := 0
 	for _, line := range ends(c.Observation) {
-		line = plainText(line)
-		if line == "" || !strings.ContainsFunc(line, alphanumeric) || wrapping.MatchString(line) {
+		line = strings.TrimSpace(uncoloured(line))
+		if !strings.ContainsFunc(line, alphanumeric) || isWrapping(line) {
 			continue
 		}
-		if first == "" {
-			first = line
+		first, last = cmp.Or(first, line), line
+		if isVerdict(line) {
+			decided = line
+		} else if isFailure(line) {
+			fault = cmp.Or(fault, line)
+		} else if n := sharing(line, task); n > most {
+			shared, most = line, n
 		}
-		end = line
-		switch {
-		case verdict.MatchString(line):
-			last = line
-		case fault == "" && failure.MatchString(line):
-			fault = line
-		default:
-			if n := sharing(line, task); n > most {
-				shared, most = line, n
-			}
-		}
+	}
+	lines := []string{decided, fault, shared}
+	if decided == "" && fault == "" && shared == "" {
+		lines = slices.Compact([]string{cmp.Or(first, "no output"), last})
 	}
 	var parts []string
-	for _, line := range []string{last, fault, shared} {
-		if line != "" {
-			parts = append(parts, clip(line, lineWords))
-		}
-	}
-	switch {
-	case len(parts) > 0:
-	case first == "":
-		parts = append(parts, "no output")
-	case first == end:
-		parts = append(parts, clip(first, lineWords))
-	default:
-		parts = append(parts, clip(first, lineWords), clip(end, lineWords))
-	}
 	if c.Failed && fault == "" {
-		parts = append([]string{"failed"}, parts...)
+		parts = append(parts, "failed")
+	}
+	for _, line := range lines {
+		if line != "" {
+			parts = append(parts, clip(plainText(line), lineWords))
+		}
 	}
 	return strings.Join(parts, "; ")
 }
@@ -162,12 +170,20 @@ func ends(text string) []string {
 	return lines
 }
 
-var escape = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
+var colour = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
+
+// uncoloured puts a space for each of a terminal's escape sequences, so that no two words become one.
+func uncoloured(text string) string {
+	if strings.IndexByte(text, '\x1b') < 0 {
+		return text
+	}
+	return colour.ReplaceAllLiteralString(text, " ")
+}
 
 // plainText is text as a summary may hold it: on one line, without colours and control characters.
 func plainText(text string) string {
 	text, _ = firstPart(text, 8*longest)
-	text = escape.ReplaceAllLiteralString(strings.ToValidUTF8(text, " "), " ")
+	text = uncoloured(strings.ToValidUTF8(text, " "))
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '←' || r == '\u2028' || r == '\u2029' {
 			return ' '

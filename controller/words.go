@@ -323,7 +323,7 @@ func (s *scanner) url(i int) {
 		from--
 	}
 	end := i + 3
-	for end < len(s.text) && end-from <= maxWord && s.text[end] > ' ' && strings.IndexByte("\"'`<>()[]{}\\|,;", s.text[end]) < 0 {
+	for end < len(s.text) && end-from <= maxWord && s.text[end] > ' ' && s.text[end] < 0x7f && strings.IndexByte("\"'`<>()[]{}\\|,;", s.text[end]) < 0 {
 		end++
 	}
 	if from < i && end > i+3 {

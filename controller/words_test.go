@@ -28,6 +28,7 @@ func TestWords(t *testing.T) {
 		{"dotted names of any length", "django.db.models and os.environ", []string{"django.db.models", "django.db", "os.environ"}},
 		{"JSON escapes end a word", `{"cmd":"cat a_bc\n\td_ef \"g_hi\""}`, []string{"a_bc", "d_ef", "g_hi"}},
 		{"a URL whole and in part", "GET https://example.com/v1/users?id=7.", []string{"https://example.com/v1/users?id=7", "example.com"}},
+		{"a URL ends where another script begins", "https://a.example/b_c…", []string{"https://a.example/b_c"}},
 		{"each word once", "a_bc a_bc a_bc", []string{"a_bc"}},
 		{"too long is data", strings.Repeat("x_", 70), nil},
 		{"other scripts may stand in a path", "/home/日本/文書 and more", []string{"home/日本/文書"}},
