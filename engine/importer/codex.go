@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -182,7 +183,7 @@ func codexRole(text string) graphstore.Role {
 // codexOutput reads a result: text, JSON in a string or as an object with the text in it, or blocks.
 func codexOutput(v gjson.Result) graphstore.Observation {
 	var o graphstore.Observation
-	if v.Type == gjson.String && strings.HasPrefix(v.Str, `{"output"`) && gjson.Valid(v.Str) {
+	if v.Type == gjson.String && strings.HasPrefix(v.Str, `{"output"`) && json.Valid([]byte(v.Str)) {
 		inner := gjson.Parse(v.Str)
 		o.Text = plain(inner.Get("output"))
 		o.ExitCode = exitCode(inner.Get("metadata.exit_code"))

@@ -105,6 +105,7 @@ func (r request) remember(earlier request) {
 			}
 		}
 	}
+	r.Notes = tally(r.Steps)
 }
 
 // forkFrom leaves to main what both have.
@@ -118,5 +119,27 @@ func (r request) forkFrom(main request) {
 	if n < len(r.ids) {
 		r.Name += "-" + string(r.ids[n][:8])
 	}
-	r.Notes = Notes{Unanswered: open(r.Steps), Broken: r.Notes.Broken}
+	r.Notes = tally(r.Steps)
+}
+
+// tally counts anew what Notes say of steps.
+func tally(steps []graphstore.Step) Notes {
+	n := Notes{Unanswered: open(steps)}
+	for _, s := range steps {
+		for _, m := range s.Before {
+			n.Images += m.Images
+			if m.Role == graphstore.Orphan {
+				n.Orphans++
+			}
+		}
+		for _, c := range s.Calls {
+			if o := c.Observation; o != nil {
+				n.Images += o.Images
+				if o.Failed {
+					n.Failed++
+				}
+			}
+		}
+	}
+	return n
 }

@@ -44,7 +44,7 @@ func load(r io.Reader, limit int64) ([]byte, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, ErrEmpty
 	}
-	if !utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 {
+	if !utf8.Valid(data) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
 	return data, nil
