@@ -20,8 +20,9 @@ var cargoStatus = map[string]Status{"ok": Passed, "FAILED": Failed, "ignored": S
 // Tests of several binaries of a crate may have the same path, so the binary's name stands before it.
 func parseCargo(lines []string, r *run) {
 	binary := ""
-	late := ""      // a test whose own output came before its verdict
-	listed := false // inside the list of failures
+	late := ""       // a test whose own output came before its verdict
+	listed := false  // inside the list of failures
+	running := false // since a header, without a closing line
 	name := func(test string) string {
 		if binary == "" {
 			return test
@@ -39,14 +40,25 @@ func parseCargo(lines []string, r *run) {
 		}
 		switch {
 		case cargoRunning.MatchString(line):
-			r.believed = true
+			r.believed, running = true, true
+		case running && strings.Contains(line, "error: test failed, to rerun pass"):
+			// A test took the whole binary down.
+			if m := cargoLate.FindStringSubmatch(line); m != nil {
+				late = m[1]
+			}
+			if late != "" {
+				r.add(name(late), Errored)
+			} else {
+				r.add(name(allTests)+some, Failed)
+			}
+			running, late = false, ""
 		case line == "failures:":
 			listed = true
 		case strings.HasPrefix(line, "test result: "):
 			if m := cargoResult.FindStringSubmatch(line); m != nil {
 				r.close(Summary{Passed: number(m[1]), Failed: number(m[2]), Skipped: number(m[3])})
 			}
-			listed, late = false, ""
+			listed, running, late = false, false, ""
 		case strings.HasPrefix(line, "test "):
 			if m := cargoTest.FindStringSubmatch(line); m != nil {
 				r.add(name(m[1]), cargoStatus[m[2]])

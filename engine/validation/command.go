@@ -3,7 +3,39 @@ package validation
 import (
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
+
+// shell gives the shell command in a tool's name and JSON arguments, or else the name and all text among the
+// arguments. What is no such pair is a shell command already.
+func shell(command string) string {
+	i := strings.IndexByte(command, '{')
+	if i < 0 || strings.ContainsAny(strings.TrimSpace(command[:i]), " \t\n") || !gjson.Valid(command[i:]) {
+		return command
+	}
+	args := gjson.Parse(command[i:])
+	for _, key := range []string{"command", "cmd", "keystrokes", "script"} {
+		switch v := args.Get(key); {
+		case v.Type == gjson.String:
+			return v.Str
+		case v.IsArray(): // an argument vector: bash -lc '…'
+			last := ""
+			for _, w := range v.Array() {
+				last = w.String()
+			}
+			return last
+		}
+	}
+	words := []string{command[:i]}
+	args.ForEach(func(_, v gjson.Result) bool {
+		if v.Type == gjson.String {
+			words = append(words, v.Str)
+		}
+		return true
+	})
+	return strings.Join(words, " ")
+}
 
 // selection is what a command asked a runner for.
 type selection struct {
@@ -47,7 +79,7 @@ func (r *runner) selected(command string) selection {
 	return s
 }
 
-// starts finds the words that start the runner and gives those after them.
+// starts finds the words that start the runner, in the place of a command, and gives those after them.
 func (r *runner) starts(words []string) ([]string, bool) {
 	for i, w := range words {
 		base := w[strings.LastIndexByte(w, '/')+1:]
@@ -63,8 +95,25 @@ func (r *runner) starts(words []string) ([]string, bool) {
 				return words[i+2:], true
 			}
 		}
+		if i+1 < len(words) && !leads(words, i) {
+			break
+		}
 	}
 	return nil, false
+}
+
+// launchers start the command that follows them.
+var launchers = []string{
+	"python", "python2", "python3", "py", "uv", "uvx", "run", "poetry", "pipenv", "hatch", "pdm", "coverage", "conda", "mamba", "npx", "pnpx", "bunx", "pnpm", "yarn", "npm", "exec", "dlx",
+	"bundle", "vendor/bin", "timeout", "time", "env", "sudo", "nice", "xvfb-run", "stdbuf", "php", "node", "bash", "sh",
+}
+
+// leads reports whether a command may still follow the word at i: it is a launcher, a flag, its value, a
+// number or an assignment.
+func leads(words []string, i int) bool {
+	w := words[i]
+	base := w[strings.LastIndexByte(w, '/')+1:]
+	return slices.Contains(launchers, base) || strings.HasPrefix(base, "python3.") || w[:1] == "-" || isDigit(w[0]) || strings.Contains(w, "=") || i > 0 && words[i-1][:1] == "-"
 }
 
 func (r *runner) arguments(words []string, s *selection) {
@@ -103,7 +152,7 @@ func commands(line string) [][]string {
 	var quote byte
 	inWord := false
 	flush := func() {
-		if inWord {
+		if inWord && word.Len() > 0 {
 			words = append(words, word.String())
 		}
 		word.Reset()

@@ -32,11 +32,38 @@ var findings = []struct {
 	{"python", true, regexp.MustCompile(`^(?:SyntaxError|IndentationError): `)},
 }
 
-// located reports whether a line starts as a position in a file does: "path:12:", "path(1,2):".
+// located reports whether a line starts as a compiler's message does: "path:1:2: …", "path:1: error: …",
+// "path(1,2): error …", "path:[1,2] …". A search's "path:1:text" does not.
 func located(line string) bool {
-	i := strings.IndexByte(line, ':')
-	return i > 0 && i+1 < len(line) && (isDigit(line[i+1]) || line[i-1] == ')' || line[i+1] == '[' || strings.HasPrefix(line, "vet: "))
+	line = strings.TrimPrefix(line, "vet: ")
+	i := strings.IndexByte(line[:min(len(line), longestPath)], ':')
+	if i <= 0 || i+1 == len(line) {
+		return false
+	}
+	after := line[i+1:]
+	switch {
+	case after[0] == '[':
+		return true
+	case line[i-1] == ')':
+		return strings.HasPrefix(after, " error ")
+	case !isDigit(after[0]):
+		return false
+	}
+	after, ok := strings.CutPrefix(strings.TrimLeft(after, digits), ":")
+	if !ok || after == "" {
+		return false
+	}
+	if isDigit(after[0]) {
+		after = strings.TrimLeft(after, digits)
+		return strings.HasPrefix(after, ":") || strings.HasPrefix(after, " - error ")
+	}
+	return strings.HasPrefix(after, " error: ") || strings.HasPrefix(after, " fatal error: ")
 }
+
+const (
+	digits      = "0123456789"
+	longestPath = 256 // bytes of a path that a message may start with
+)
 
 func opened(line string) bool {
 	for _, s := range evidenceOpens {

@@ -1,6 +1,9 @@
 package validation
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 var (
 	nodeSuite = regexp.MustCompile(`^▶ (.+?)(?: \([\d.]+ms\))?$`)
@@ -22,41 +25,65 @@ func (s *Summary) nodeCounter(what string, n int) {
 	}
 }
 
+// node is the state of reading node's spec reporter: a tree, the counts, then the failures again.
+type node struct {
+	*run
+	tree    outline
+	last    int    // depth of the verdict before
+	above   string // the line before
+	sum     Summary
+	counted bool
+}
+
 func parseNode(lines []string, r *run) {
-	var tree outline
-	var s Summary
-	counted, again := false, false
+	n := &node{run: r}
 	for _, line := range lines {
-		depth, body := indent(line)
-		if m := nodeCount.FindStringSubmatch(line); m != nil {
-			r.believed, counted = true, true
-			s.nodeCounter(m[1], number(m[2]))
-			continue
-		}
-		if body == "✖ failing tests:" {
-			r.believed, again = true, true
-			continue
-		}
-		if m := nodeSuite.FindStringSubmatch(body); m != nil && !again {
-			tree.title(depth, m[1])
-			continue
-		}
-		m := nodeTest.FindStringSubmatch(body)
-		switch {
-		case m == nil:
-		case again:
-			if m[3] == "" { // the list names tests without their suites
-				r.again(m[2], Failed, func(name string) string { return lastOf(name, " > ") })
+		n.line(line)
+		n.above = line
+	}
+	n.finish()
+}
+
+func (n *node) line(line string) {
+	depth, body := indent(line)
+	if m := nodeCount.FindStringSubmatch(line); m != nil {
+		n.believed, n.counted = true, true
+		n.sum.nodeCounter(m[1], number(m[2]))
+	} else if m := nodeSuite.FindStringSubmatch(body); m != nil {
+		n.finish()
+		n.tree.title(depth, m[1])
+	} else if m := nodeTest.FindStringSubmatch(body); m != nil {
+		if strings.HasPrefix(n.above, "test at ") {
+			if m[3] == "" { // the closing list names tests without their suites
+				n.again(m[2], Failed, func(name string) string { return lastOf(name, " > ") })
 			}
-		case tree.closes(depth, m[2]):
-			tree = tree.above(depth)
-		default:
-			r.add(tree.path(depth, m[2]), nodeStatus(m[1], m[3]))
+			return
 		}
+		n.finish()
+		n.verdict(depth, m[2], nodeStatus(m[1], m[3]))
+	} else if body == "✖ failing tests:" {
+		n.believed = true
 	}
-	if counted {
-		r.close(s)
+}
+
+// verdict adds a test. A suite's own verdict follows those of its tests, and a test whose suites were cut off
+// is left to the closing list, for it may be a suite.
+func (n *node) verdict(depth int, title string, status Status) {
+	above := n.tree.above(depth)
+	switch {
+	case n.last > depth || n.tree.closes(depth, title):
+		n.tree = above
+	case depth == 0 || len(above) > 0:
+		n.add(n.tree.path(depth, title), status)
 	}
+	n.last = depth
+}
+
+func (n *node) finish() {
+	if n.counted {
+		n.close(n.sum)
+	}
+	n.sum, n.counted = Summary{}, false
 }
 
 func nodeStatus(mark, directive string) Status {

@@ -5,13 +5,16 @@ import (
 	"strings"
 )
 
+// pytestFile is a path at the start of a line: not behind a diff's mark, nor behind a search's position.
+const pytestFile = `[^\s:+|>#-][^\s:]*\.py`
+
 var (
-	pytestVerbose = regexp.MustCompile(`^(\S+?\.py::.+?)[ \t]+(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?:[ \t]+\(.*\))?(?:[ \t]*\[ *\d+%\])?$`)
-	pytestWorker  = regexp.MustCompile(`^\[gw\d+\] \[ *\d+%\] (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S+?\.py::.+)$`)
+	pytestVerbose = regexp.MustCompile(`^(` + pytestFile + `::.+?)[ \t]+(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?:[ \t]+\(.*\))?(?:[ \t]*\[ *\d+%\])?$`)
+	pytestWorker  = regexp.MustCompile(`^\[gw\d+\] \[ *\d+%\] (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (` + pytestFile + `::.+)$`)
 	pytestAlone   = regexp.MustCompile(`^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?:[ \t]+\(.*\))?(?:[ \t]*\[ *\d+%\])?$`)
-	pytestStarted = regexp.MustCompile(`^(\S+?\.py::\S+)(?: |$)`)
+	pytestStarted = regexp.MustCompile(`^(` + pytestFile + `::\S+)(?: |$)`)
 	pytestShort   = regexp.MustCompile(`^(PASSED|FAILED|ERROR|XFAIL|XPASS) (\S.*)$`)
-	pytestDots    = regexp.MustCompile(`^(\S+\.py) ([.sxXFER]+)(?:[ \t]*\[ *\d+%\])?$`)
+	pytestDots    = regexp.MustCompile(`^(` + pytestFile + `) ([.sxXFER]+)(?:[ \t]*\[ *\d+%\])?$`)
 	pytestSection = regexp.MustCompile(`^_{3,} (.+?) _{3,}$`)
 	pytestWhere   = regexp.MustCompile(`^(\S+\.py):\d+: `)
 	pytestClosing = regexp.MustCompile(`^(?:=+ )?((?:\d+ [a-z]+, )*\d+ [a-z]+)(?:, \d+ [a-z ]+)* in [\d.]+ ?s(?:econds)?\b.*$|^(?:=+ )?no tests ran in [\d.]+ ?s`)

@@ -231,7 +231,7 @@ func scan(text string) (found uint64) {
 			}
 		}
 		if isDigit(line[0]) {
-			after := strings.TrimLeft(line, "0123456789")
+			after := strings.TrimLeft(line, digits)
 			for _, k := range m.counts {
 				if strings.HasPrefix(after, k.text) {
 					found |= k.set

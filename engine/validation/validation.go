@@ -75,7 +75,11 @@ func Parse(observation, command string) Report {
 	var report Report
 	text := clean(observation)
 	found := scan(text)
-	if found == 0 || shows(command) {
+	if found == 0 {
+		return report
+	}
+	command = shell(command)
+	if shows(command) {
 		return report
 	}
 	lines := split(text)
