@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+// pickSession finds the session that want names: by its name, by a prefix of it that no other has, or else
+// by a piece of it that no other has. "" is the only session there is.
+func pickSession(infos []engine.SessionInfo, want string) (engine.SessionInfo, error) {
+	if len(infos) == 0 {
+		return engine.SessionInfo{}, fmt.Errorf("the store has no sessions yet; fill it with ctxweaver import")
+	}
+	if want == "" && len(infos) > 1 {
+		return engine.SessionInfo{}, usage("say which session: the store has %d, among them %s", len(infos), someNames(infos))
+	}
+	for _, fits := range []func(string) bool{
+		func(name string) bool { return name == want },
+		func(name string) bool { return strings.HasPrefix(name, want) },
+		func(name string) bool { return strings.Contains(name, want) },
+	} {
+		var found []engine.SessionInfo
+		for _, info := range infos {
+			if fits(info.Name) {
+				found = append(found, info)
+			}
+		}
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return engine.SessionInfo{}, fmt.Errorf("%q fits %d sessions: %s", want, len(found), someNames(found))
+		}
+	}
+	return engine.SessionInfo{}, fmt.Errorf("no session is named like %q; there are %s", want, someNames(infos))
+}
+
+// someNames lists up to five.
+func someNames(infos []engine.SessionInfo) string {
+	var names []string
+	for _, info := range infos[:min(5, len(infos))] {
+		names = append(names, info.Name)
+	}
+	if len(infos) > 5 {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+// session finds the session an argument names.
+func session(ctx context.Context, e *engine.Engine, want string) (engine.SessionInfo, error) {
+	infos, err := e.Sessions(ctx)
+	if err != nil {
+		return engine.SessionInfo{}, err
+	}
+	return pickSession(infos, want)
+}
+
+// pickStep finds the step that want names among a session's nodes: by its number on the path to the
+// head, by a prefix of its id, or "head". path holds the nodes on that path, all holds those on other
+// branches too.
+func pickStep(path, all []engine.Node, want string) (engine.Node, error) {
+	if len(path) == 0 {
+		return engine.Node{}, fmt.Errorf("the session has no steps")
+	}
+	if want == "head" || want == "" {
+		return path[len(path)-1], nil
+	}
+	if n, err := strconv.Atoi(want); err == nil && n >= 0 && n < len(path) {
+		return path[n], nil
+	}
+	var found []engine.Node
+	for _, n := range all {
+		if strings.HasPrefix(string(n.ID), want) {
+			found = append(found, n)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return engine.Node{}, fmt.Errorf("step %q: %d steps have an id that begins so; give more digits", want, len(found))
+	}
+	return engine.Node{}, fmt.Errorf("step %q: none; name it by its number (0 to %d), by the first digits of its id, or as head", want, len(path)-1)
+}
+
+// thread is a session as the commands show it.
+type thread struct {
+	info engine.SessionInfo
+	path []engine.Node // to the head, without the text of observations
+	all  []engine.Node // on every branch, likewise
+}
+
+// load reads the session an argument names.
+func load(ctx context.Context, e *engine.Engine, want string) (thread, error) {
+	info, err := session(ctx, e, want)
+	if err != nil {
+		return thread{}, err
+	}
+	t := thread{info: info}
+	for n, err := range e.Store().Skeletons(ctx, info.Name) {
+		if err != nil {
+			return thread{}, err
+		}
+		t.all = append(t.all, n.Node)
+	}
+	t.path = pathTo(t.all, info.Head)
+	return t, nil
+}
+
+// pathTo are the nodes from the root to the head.
+func pathTo(all []engine.Node, head engine.NodeID) []engine.Node {
+	at := index(all)
+	var path []engine.Node
+	for i, ok := at[head]; ok; i, ok = at[all[i].Previous] {
+		path = append(path, all[i])
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// index finds nodes by id.
+func index(nodes []engine.Node) map[engine.NodeID]int {
+	at := make(map[engine.NodeID]int, len(nodes))
+	for i, n := range nodes {
+		at[n.ID] = i
+	}
+	return at
+}
+
+// firstOf gives an argument that may be left out.
+func firstOf(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// sessionAndStep splits the arguments [SESSION] STEP.
+func sessionAndStep(args []string) (session, step string) {
+	if len(args) == 1 {
+		return "", args[0]
+	}
+	return args[0], args[1]
+}
+
+// completeSession offers the names of sessions to the shell.
+func (a *app) completeSession(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 || a.settle(cmd) != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	err := a.with(func(e *engine.Engine) error {
+		infos, err := e.Sessions(cmd.Context())
+		for _, info := range infos {
+			names = append(names, cobra.CompletionWithDesc(info.Name, oneLine(info.Title)))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+	"github.com/ctxweaver/ctxweaver/engine/importer"
+)
+
+// replay is a run of policies over a file.
+type replay struct {
+	policies []engine.Policy
+	format   string
+	emit     string
+	session  int // from 1; 0 is the longest
+	first    int
+}
+
+func newReplay(a *app) *cobra.Command {
+	var r replay
+	var specs []string
+	cmd := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Replay what a policy would have put before the agent at each step",
+		Long: `Replay a trajectory as if it were happening, and write the context that the agent would have had before each
+of its calls: a line each, {"step": k, "messages": […]}, in the shape of Chat Completions. Calls are counted from
+0; every call of a turn gets the context before that turn. The harness's own compactions are left out.
+
+Without --emit it sums up what each policy costs. No store is needed, and none is left behind. FILE may be - for
+standard input. Of a file with several trajectories the one with the most calls is taken, unless --session says
+otherwise.
+
+The policies:
+  ` + strings.Join(engine.Policies(), "\n  "),
+		Example: `  ctxweaver replay run.jsonl --policy paper:3/5 --emit contexts.jsonl
+  ctxweaver replay run.jsonl --policy full --policy window:5 --policy polling:5/20`,
+		Args:        arguments(1, 1),
+		Annotations: map[string]string{afterInterrupt: "; the contexts written so far are whole"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, s := range specs {
+				p, err := engine.ParsePolicy(s)
+				if err != nil {
+					return usageError{err}
+				}
+				r.policies = append(r.policies, p)
+			}
+			switch {
+			case r.session < 0:
+				return usage("--session %d: they are counted from 1", r.session)
+			case r.first < 0:
+				return usage("--first %d: want 0 (all) or more", r.first)
+			case r.emit != "" && len(r.policies) != 1:
+				return usage("--emit writes the contexts of one policy; --policy names %d", len(r.policies))
+			}
+			return a.replay(cmd.Context(), args[0], r)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVarP(&specs, "policy", "p", []string{engine.DefaultPolicy.String()}, "how to weave; several to compare them")
+	f.StringVar(&r.emit, "emit", "", "write the contexts to this file (-: standard output)")
+	f.StringVar(&r.format, "format", "", "format of the file (default: found out)")
+	f.IntVar(&r.session, "session", 0, "which trajectory of the file, from 1 (0: the longest)")
+	f.IntVar(&r.first, "first", 0, "stop after so many calls (0: all)")
+	return cmd
+}
+
+func (a *app) replay(ctx context.Context, path string, r replay) error {
+	ts, err := a.read(path, importer.Options{Format: r.format})
+	if err != nil {
+		return err
+	}
+	t, err := r.choose(ts)
+	if err != nil {
+		return err
+	}
+	calls := t.Calls()
+	if r.first > 0 {
+		calls = min(calls, r.first)
+	}
+	if r.emit != "" {
+		p := a.progress("replay", calls)
+		defer p.stop()
+		return a.emit(ctx, t, r, p)
+	}
+	return a.compare(ctx, t, r, calls)
+}
+
+// read reads a file's trajectories; - is standard input.
+func (a *app) read(path string, o importer.Options) ([]*importer.Trajectory, error) {
+	if path == "-" {
+		ts, err := importer.Read(a.in, "", o)
+		if err != nil {
+			return nil, misnamed(fmt.Errorf("standard input: %w", err))
+		}
+		return ts, nil
+	}
+	ts, err := importer.ReadFile(path, o)
+	return ts, misnamed(err)
+}
+
+// misnamed marks a --format that does not exist as a mistake of the caller.
+func misnamed(err error) error {
+	if errors.Is(err, importer.ErrFormat) {
+		return usageError{err}
+	}
+	return err
+}
+
+// choose gives the trajectory that is meant: of equally long ones the first.
+func (r replay) choose(ts []*importer.Trajectory) (*importer.Trajectory, error) {
+	if r.session > len(ts) {
+		return nil, usage("--session %d: the file has %d", r.session, len(ts))
+	}
+	if r.session > 0 {
+		return ts[r.session-1], nil
+	}
+	longest := ts[0]
+	for _, t := range ts {
+		if t.Calls() > longest.Calls() {
+			longest = t
+		}
+	}
+	return longest, nil
+}
+
+// woven is a line of what --emit writes.
+type woven struct {
+	Step     int             `json:"step"`
+	Messages []engine.Prompt `json:"messages"`
+}
+
+// emit writes the contexts of one policy to a file or to standard output.
+func (a *app) emit(ctx context.Context, t *importer.Trajectory, r replay, p *progress) (err error) {
+	out := a.out
+	if r.emit != "-" {
+		file, err := os.Create(filepath.Clean(r.emit))
+		if err != nil {
+			return err
+		}
+		out = bufio.NewWriterSize(file, 1<<20)
+		defer func() { err = errors.Join(err, out.Flush(), file.Close()) }()
+	}
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	return engine.Replay(ctx, t.Steps, r.policies[0], r.first, func(call int, w *engine.Window) error {
+		p.add(1)
+		messages := w.Messages
+		if messages == nil {
+			messages = []engine.Prompt{}
+		}
+		return lines.Encode(woven{call, messages})
+	})
+}
+
+// comparison is what a policy costs over a run.
+type comparison struct {
+	Policy   engine.Policy `json:"policy"`
+	Contexts int           `json:"contexts"`
+	Tokens   float64       `json:"mean_tokens"`
+	Uncached float64       `json:"mean_uncached_tokens"`
+	Share    float64       `json:"uncached_share"`
+	Cost     float64       `json:"mean_cost"` // of a request, in tokens at the input price
+}
+
+func (m *meter) comparison(p engine.Policy) comparison {
+	n := float64(max(1, m.requests))
+	return comparison{p, m.requests, m.tokens / n, m.uncached / n, m.uncached / max(1, m.tokens), m.cost() / n}
+}
+
+// compare sums up what each policy costs.
+func (a *app) compare(ctx context.Context, t *importer.Trajectory, r replay, calls int) error {
+	p := a.progress("replay", calls*len(r.policies))
+	defer p.stop()
+	out := []comparison{}
+	for _, policy := range r.policies {
+		var m meter
+		err := engine.Replay(ctx, t.Steps, policy, r.first, func(_ int, w *engine.Window) error {
+			p.add(1)
+			return m.add(w)
+		})
+		if err != nil {
+			return err
+		}
+		out = append(out, m.comparison(policy))
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	tab := table{heads: []column{{head: "POLICY"}, {head: "CONTEXTS", right: true}, {head: "MEAN TOKENS", right: true},
+		{head: "UNCACHED", right: true}, {head: "SHARE", right: true}, {head: "COST", right: true}}}
+	for _, c := range out {
+		tab.add(plain(c.Policy.String(), fmt.Sprint(c.Contexts), count(int(c.Tokens)), count(int(c.Uncached)),
+			fmt.Sprintf("%.0f%%", 100*c.Share), count(int(c.Cost)))...)
+	}
+	for _, line := range tab.lines(width(), a.style().bold) {
+		a.print("%s", line)
+	}
+	if !a.quiet {
+		a.print("")
+		a.print("%s, %s. Uncached: outside the longest common prefix with the request before.", oneLine(t.Name), plural(len(t.Steps), "step"))
+		a.print("Cost: of a request, in tokens at the input price; cached reads at %.1f, writes at %.2f.", cachedRead, cachedWrite)
+	}
+	return nil
+}

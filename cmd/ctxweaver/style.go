@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// style colours text for a terminal; the zero value leaves it plain.
+type style struct{ on bool }
+
+func (s style) paint(code, text string) string {
+	if !s.on || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (s style) bold(text string) string   { return s.paint("1", text) }
+func (s style) dim(text string) string    { return s.paint("2", text) }
+func (s style) red(text string) string    { return s.paint("31", text) }
+func (s style) green(text string) string  { return s.paint("32", text) }
+func (s style) yellow(text string) string { return s.paint("33", text) }
+
+// oneLine makes of any text one line that cannot steer a terminal.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(visible(text)), " ")
+}
+
+// visible shows control characters instead of obeying them, all but line ends and tabs: what is
+// stored was written by strangers.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return -1
+		case r < 0x20:
+			return 0x2400 + r // ␀ … ␟
+		case r == 0x7f:
+			return '␡'
+		case r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar:
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// columns is how many columns the text takes.
+func columns(text string) int { return runewidth.StringWidth(text) }
+
+// shorten cuts the text to so many columns, with an ellipsis where something is missing.
+func shorten(text string, most int) string {
+	if most < 1 {
+		return ""
+	}
+	return runewidth.Truncate(text, most, "…")
+}
+
+// pad fills the text up to so many columns, with spaces after it or before it.
+func pad(text string, to int, right bool) string {
+	space := strings.Repeat(" ", max(0, to-columns(text)))
+	if right {
+		return space + text
+	}
+	return text + space
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+func newWeave(a *app) *cobra.Command {
+	var spec, step string
+	var items, messages bool
+	cmd := &cobra.Command{
+		Use:   "weave [SESSION]",
+		Short: "Weave the context of the next request",
+		Long: `Weave the context of the next request, and say what became of each observation and why. With --messages the
+context itself is written, as JSON in the shape of Chat Completions.
+
+The policies:
+  ` + strings.Join(engine.Policies(), "\n  "),
+		Example: `  ctxweaver weave --policy paper:3/5
+  ctxweaver weave fix-discounts --policy window:5 --at 20 --items
+  ctxweaver weave fix-discounts --policy polling:5/20 --messages > request.json`,
+		Args: arguments(0, 1), ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			policy, err := engine.ParsePolicy(spec)
+			if err != nil {
+				return usageError{err}
+			}
+			return a.with(func(e *engine.Engine) error {
+				t, err := load(cmd.Context(), e, firstOf(args))
+				if err != nil {
+					return err
+				}
+				n, err := pickStep(t.path, t.all, step)
+				if err != nil {
+					return err
+				}
+				w, err := e.Session(t.info.Name).Weave(cmd.Context(), engine.Request{Policy: policy, At: n.ID})
+				switch {
+				case err != nil:
+					return err
+				case messages:
+					return a.printJSON(w.Messages)
+				case a.json:
+					return a.printJSON(w)
+				}
+				a.printWindow(t, w, items)
+				return nil
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&spec, "policy", "p", engine.DefaultPolicy.String(), "how to weave")
+	f.StringVar(&step, "at", "head", "weave as it was after this step")
+	f.BoolVar(&items, "items", false, "list every observation, not only what is whole")
+	f.BoolVar(&messages, "messages", false, "write the context itself")
+	return cmd
+}
+
+// printWindow tells what became of the observations: of those that are not whole only how many, unless
+// all are wanted.
+func (a *app) printWindow(t thread, w *engine.Window, all bool) {
+	s := a.style()
+	tab := table{heads: []column{{head: "STEP", right: true}, {head: "FATE"}, {head: "TOKENS", right: true}, {head: "OF", right: true},
+		{head: "WHAT", stretch: true}, {head: "WHY", stretch: true}}}
+	fates := map[engine.Fate]int{}
+	for _, item := range w.Items {
+		fates[item.Fate]++
+		if !all && (item.Fate == engine.Omitted || item.Fate == engine.Said) {
+			continue
+		}
+		row := plain(fmt.Sprint(item.Seq), string(item.Fate), count(item.Tokens), count(item.Full), done(t.path[item.Seq], t.info.Dir), oneLine(item.Reason))
+		if item.Call >= 0 && len(t.path[item.Seq].Step.Calls) > 1 {
+			row[0].text = fmt.Sprintf("%d.%d", item.Seq, item.Call+1)
+		}
+		if item.Fate == engine.Omitted {
+			row[1].paint = s.dim
+		}
+		tab.add(row...)
+	}
+	for _, line := range tab.lines(width(), s.bold) {
+		a.print("%s", line)
+	}
+	parts := []string{}
+	for _, f := range []engine.Fate{engine.Whole, engine.Omitted, engine.Waiting, engine.Said} {
+		if fates[f] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", fates[f], f))
+		}
+	}
+	a.print("")
+	a.print("%s of %s: %s messages, %s tokens of %s (%.0f%%); %s", w.Policy, oneLine(w.Session), fmt.Sprint(len(w.Messages)), count(w.Tokens), count(w.Full),
+		100*float64(w.Tokens)/float64(max(1, w.Full)), strings.Join(parts, ", "))
+}
