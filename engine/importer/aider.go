@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ var aiderFormat = format{
 	name: "aider-history",
 	detect: func(name string, head []byte) float64 {
 		switch {
-		case aiderStart.Match(head):
+		case bytes.HasPrefix(bytes.TrimSpace(head), []byte("# aider chat started at ")):
 			return 0.98
 		case strings.HasSuffix(name, ".aider.chat.history.md"):
 			return 0.9

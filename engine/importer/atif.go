@@ -5,8 +5,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // atifFormat is the Agent Trajectory Interchange Format, versions 1.0 to 1.8, with a reading for an
@@ -225,8 +226,9 @@ func (a *atif) restore(own []gjson.Result) {
 // subagents notes the trajectories that a result refers to, which are in other files.
 func (a *atif) subagents(s, r gjson.Result) {
 	r.Get("subagent_trajectory_ref").ForEach(func(_, ref gjson.Result) bool {
-		if ref.IsObject() && ref.Get("trajectory_path").Exists() {
-			a.broken("step %s: sub-agent %s is in another file, %s", plain(s.Get("step_id")),
+		embedded := ref.Get("trajectory_id").Exists() && plain(ref.Get("trajectory_path")) == ""
+		if ref.IsObject() && !embedded {
+			a.broken("step %s: sub-agent %s is in another file %s", plain(s.Get("step_id")),
 				first(ref, "session_id", "trajectory_id"), plain(ref.Get("trajectory_path")))
 		}
 		return true

@@ -3,8 +3,9 @@ package importer
 import (
 	"regexp"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // atifViewerFormat is ATIF as a viewer keeps it: all results of a turn are one observation. Its

@@ -1,11 +1,15 @@
 package importer
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // chat reads messages in which the model's calls are tool_calls (OpenAI's shape), for the
@@ -79,6 +83,9 @@ func hidden(m gjson.Result) string {
 func chatResult(b *thread, m gjson.Result, o graphstore.Observation) {
 	c := readContent(m.Get("content"))
 	o.Text, o.Images = c.text, c.images
+	if o.ExitCode == nil {
+		o.ExitCode = exitCodeIn(o.Text, exitRC, exitReturncode)
+	}
 	id := plain(m.Get("tool_call_id"))
 	if id == "" {
 		b.answerNext(o)
@@ -149,9 +156,9 @@ func observeText(m gjson.Result) graphstore.Observation {
 // unsplit is the splitter of dialects whose actions are prose.
 func unsplit(text string) (string, graphstore.Call, bool) { return text, graphstore.Call{}, false }
 
-var fence = regexp.MustCompile("(?s)```([\\w-]+)\\s*\\n(.*?)\\n?```")
+var fence = regexp.MustCompile("(?s)```(bash|sh|shell|mswea_bash_command)[ \\t]*\\n(.*?)\\n?```")
 
-// splitFence takes the only fenced block of a language as the action.
+// splitFence takes the only fenced block of shell as the action.
 func splitFence(text string) (string, graphstore.Call, bool) {
 	all := fence.FindAllStringSubmatchIndex(text, 2)
 	if len(all) != 1 {
@@ -173,7 +180,33 @@ func splitFunction(text string) (string, graphstore.Call, bool) {
 	if at == nil {
 		return text, graphstore.Call{}, false
 	}
-	return around(text, at[0], at[1]), graphstore.Call{Name: text[at[2]:at[3]], Args: text[at[4]:at[5]]}, true
+	return around(text, at[0], at[1]), graphstore.Call{Name: text[at[2]:at[3]], Args: parameters(text[at[4]:at[5]])}, true
+}
+
+var parameterTag = regexp.MustCompile(`(?s)<parameter=([^>\s]+)>\n?(.*?)\n?</parameter>`)
+
+// parameters are the <parameter=name> elements of a function as the JSON that a tool call would
+// have.
+func parameters(text string) string {
+	object := "{}"
+	for _, p := range parameterTag.FindAllStringSubmatch(text, -1) {
+		// No option of sjson's leaves < and & alone, so the value is encoded here.
+		var value bytes.Buffer
+		e := json.NewEncoder(&value)
+		e.SetEscapeHTML(false)
+		if e.Encode(p[2]) != nil {
+			return text
+		}
+		more, err := sjson.SetRaw(object, gjson.Escape(p[1]), strings.TrimSpace(value.String()))
+		if err != nil {
+			return text
+		}
+		object = more
+	}
+	if object == "{}" {
+		return text
+	}
+	return object
 }
 
 var actionLine = regexp.MustCompile(`(?m)^\s*Action:[ \t]*`)

@@ -66,8 +66,11 @@ var (
 // DefaultLimit is the most that a file may hold, in bytes after decompression.
 const DefaultLimit = 512 << 20
 
-// surest is how sure a format must be at least to be chosen.
-const surest = 0.3
+// How sure a format must be at least to be chosen, and from where on no other is asked.
+const (
+	plausibly = 0.3
+	certainly = 0.95
+)
 
 // Options say how to read. The zero value detects the format.
 type Options struct {
@@ -189,8 +192,11 @@ func detect(name string, data []byte) (format, bool) {
 		if s := f.detect(name, data); s > score {
 			best, score = f, s
 		}
+		if score >= certainly {
+			break
+		}
 	}
-	return best, score >= surest
+	return best, score >= plausibly
 }
 
 func withSteps(ts []*Trajectory) []*Trajectory {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // interCodeFormat is InterCode's results: runs by their number, each with parallel lists of

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // miniSWEAgentFormat is mini-swe-agent's .traj.json, whose actions are tool calls or, in the text dialect, the one

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // openHandsFormat is OpenHands' output.jsonl: a trajectory a line, its events in "history". The
@@ -220,6 +221,9 @@ func openHandsArgs(args gjson.Result) string {
 
 func (e *events) observation(v gjson.Result) {
 	o := observed(v.Get("content"))
+	if o.Images += len(v.Get("extras.image_urls").Array()); plain(v.Get("extras.screenshot")) != "" {
+		o.Images++
+	}
 	kind := v.Get("observation").Str
 	switch kind {
 	case "recall", "agent_state_changed", "null", "condense", "":

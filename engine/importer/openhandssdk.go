@@ -3,8 +3,9 @@ package importer
 import (
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // openHandsSDKFormat is the events of OpenHands' agent SDK, in Python or TypeScript: a line or an
@@ -91,7 +92,7 @@ func (e *sdkEvents) acted(v gjson.Result) {
 	s := e.step()
 	c := readContent(v.Get("thought"))
 	before, thought := cutThinking(c.text)
-	for _, more := range []string{hidden(v), before} {
+	for _, more := range []string{hidden(v), readContent(v.Get("thinking_blocks")).thinking, before} {
 		if !strings.Contains(s.Thinking, strings.TrimSpace(more)) {
 			s.Thinking = joinText(s.Thinking, more)
 		}

@@ -13,7 +13,8 @@ import (
 var reactTextFormat = format{
 	name: "react-text",
 	detect: func(_ string, head []byte) float64 {
-		if question.Match(head) && label.Match(head) && !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n")) // a text about such logs begins otherwise
+		if question.Match(first) && label.Match(head) {
 			return 0.95
 		}
 		return 0

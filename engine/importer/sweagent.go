@@ -31,23 +31,28 @@ func parseSWEAgent(data []byte) ([]*Trajectory, error) {
 	b.t.Agent = "SWE-agent"
 	b.t.Name = plain(d.Get("instance_id"))
 	sweAgentPrompt(b, d.Get("history"))
-	d.Get("trajectory").ForEach(func(_, s gjson.Result) bool {
+	turns := d.Get("trajectory").Array()
+	thinking := sweAgentThinking(d.Get("history"), len(turns))
+	for i, s := range turns {
 		step := b.turn()
-		step.Thought = plain(s.Get("thought"))
+		step.Thinking, step.Thought = thinking[i], plain(s.Get("thought"))
 		b.call("", "", plain(s.Get("action")))
 		if o := s.Get("observation"); o.Exists() && o.Type != gjson.Null {
 			b.result("", observed(o))
 		}
-		return true
-	})
+	}
 	return []*Trajectory{b.done()}, nil
 }
 
-// sweAgentPrompt records what stands in the history before the model's first turn. Demonstrations
-// show another run.
+// demonstration reports a message of the history that shows another run.
+func demonstration(m gjson.Result) bool {
+	return m.Get("is_demo").Bool() || m.Get("message_type").Str == "demonstration"
+}
+
+// sweAgentPrompt records what stands in the history before the model's first turn.
 func sweAgentPrompt(b *thread, history gjson.Result) {
 	history.ForEach(func(_, m gjson.Result) bool {
-		if m.Get("is_demo").Bool() || m.Get("message_type").Str == "demonstration" {
+		if demonstration(m) {
 			return true
 		}
 		if m.Get("role").Str == "assistant" {
@@ -56,4 +61,20 @@ func sweAgentPrompt(b *thread, history gjson.Result) {
 		chatMessage(b, m)
 		return true
 	})
+}
+
+// sweAgentThinking is the reasoning of each turn, which only the history has. Where the history
+// was cut down its turns cannot be matched, and all are empty.
+func sweAgentThinking(history gjson.Result, turns int) []string {
+	var out []string
+	history.ForEach(func(_, m gjson.Result) bool {
+		if m.Get("role").Str == "assistant" && !demonstration(m) {
+			out = append(out, joinText(hidden(m), readContent(m.Get("thinking_blocks")).thinking))
+		}
+		return true
+	})
+	if len(out) != turns {
+		return make([]string, turns)
+	}
+	return out
 }

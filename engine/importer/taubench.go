@@ -3,8 +3,9 @@ package importer
 import (
 	"fmt"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // tauBenchFormat is tau-bench: a run, or a list of runs, each with chat messages in "traj". The user

@@ -3,12 +3,12 @@ package importer
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // terminusFormat is Terminus-2's JSON protocol in chat messages: an answer with analysis, plan and
@@ -40,26 +40,41 @@ var terminusFormat = format{
 	},
 }
 
-var fencedObject = regexp.MustCompile("(?s)(?:```(?:json)?\\s*)?(\\{.*\\})\\s*(?:```)?")
-
 // splitCommands takes the JSON object of an answer as the action. Its analysis and plan are
 // thoughts.
 func splitCommands(text string) (string, graphstore.Call, bool) {
-	at := fencedObject.FindStringSubmatchIndex(text)
-	if at == nil || !json.Valid([]byte(text[at[2]:at[3]])) {
+	i, object, ok := commandObject(text)
+	if !ok {
 		return text, graphstore.Call{}, false
 	}
-	object := gjson.Parse(text[at[2]:at[3]])
-	if !object.Get("commands").Exists() && !object.Get("load_skill").Exists() {
-		return text, graphstore.Call{}, false
-	}
-	args := object.Raw
-	thought := around(text, at[0], at[1])
+	before := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(text[:i]), "json"), "```")
+	after := strings.TrimPrefix(strings.TrimSpace(text[i+len(object):]), "```")
+	thought, args := joinText(strings.TrimSpace(before), strings.TrimSpace(after)), object
 	for _, field := range []string{"analysis", "plan"} {
-		thought = joinText(thought, strings.TrimSpace(plain(object.Get(field))))
+		thought = joinText(thought, strings.TrimSpace(plain(gjson.Get(object, field))))
 		if rest, err := sjson.Delete(args, field); err == nil {
 			args = rest
 		}
 	}
 	return thought, graphstore.Call{Args: compact(args)}, true
+}
+
+// commandObject finds the first JSON object with commands, and where it begins.
+func commandObject(text string) (at int, object string, ok bool) {
+	const tries = 64 // prose has braces too
+	for n := 0; n < tries && at < len(text); n++ {
+		i := strings.IndexByte(text[at:], '{')
+		if i < 0 {
+			break
+		}
+		at += i
+		var v json.RawMessage
+		if json.NewDecoder(strings.NewReader(text[at:])).Decode(&v) == nil {
+			if o := gjson.ParseBytes(v); o.Get("commands").Exists() || o.Get("load_skill").Exists() {
+				return at, string(v), true
+			}
+		}
+		at++
+	}
+	return 0, "", false
 }

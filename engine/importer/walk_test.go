@@ -18,6 +18,7 @@ func TestWalk(t *testing.T) {
 	write(t, at("c/base_state.json"), `{"kind":"state"}`)
 	write(t, at("package.json"), `{"name":"x"}`)
 	write(t, at("README.md"), "# Read me")
+	write(t, at("notes.md"), "# Traces\n```\n# aider chat started at 2024\nQuestion: why\nThought 1: hm\n```\n")
 	write(t, at("empty.json"), "")
 	write(t, at("picture.json"), "\x89PNG\x00")
 	write(t, at(".git/session.json"), small)
@@ -26,7 +27,7 @@ func TestWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Files{Paths: []string{at("a/deep/log.json.gz"), at("b/session.json"), at("c/events")}, Skipped: 5}
+	want := Files{Paths: []string{at("a/deep/log.json.gz"), at("b/session.json"), at("c/events")}, Skipped: 6}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

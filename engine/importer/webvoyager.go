@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/ctxweaver/ctxweaver/graphstore"
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // webVoyagerFormat is WebVoyager's interact_messages.json: "Thought: … Action: Click [5]", then a
