@@ -128,7 +128,8 @@ func lines(data []byte, broken func(format string, args ...any)) iter.Seq2[int, 
 }
 
 // records are the first n objects of a file, for detection: lines, elements of a list, or the
-// one object that it is. They may be cut off or wrong inside.
+// one object that it is. They may be cut off or wrong inside. Lines count if at least half of
+// them are JSON.
 func records(head []byte, n int) []gjson.Result {
 	var out []gjson.Result
 	head = bytes.TrimSpace(head)
@@ -144,12 +145,20 @@ func records(head []byte, n int) []gjson.Result {
 		})
 		return out
 	}
-	for rest, tried := head, 0; len(rest) > 0 && len(out) < n && tried < 4*n; tried++ {
+	tried := 0
+	for rest := head; len(rest) > 0 && len(out) < n && tried < 4*n; {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		if len(line) > 1 && line[0] == '{' && json.Valid(line) {
+		if line = bytes.TrimRight(line, " \t\r"); len(line) == 0 {
+			continue
+		}
+		tried++
+		if line[0] == '{' && json.Valid(line) {
 			out = append(out, gjson.ParseBytes(line))
 		}
+	}
+	if 2*len(out) < tried { // a text with such lines in it
+		out = nil
 	}
 	if len(out) == 0 && head[0] == '{' {
 		out = append(out, gjson.ParseBytes(head))

@@ -3,6 +3,7 @@ package importer
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func TestWalk(t *testing.T) {
 	write(t, at("c/base_state.json"), `{"kind":"state"}`)
 	write(t, at("package.json"), `{"name":"x"}`)
 	write(t, at("README.md"), "# Read me")
-	write(t, at("notes.md"), "# Traces\n```\n# aider chat started at 2024\nQuestion: why\nThought 1: hm\n```\n")
+	write(t, at("notes.md"), "# Traces\n```\n# aider chat started at 2024\nQuestion: why\nThought 1: hm\n"+string(trace(t, "pi").Data[:200])+"\n```\n"+strings.Repeat("and so on\n", 9))
 	write(t, at("empty.json"), "")
 	write(t, at("picture.json"), "\x89PNG\x00")
 	write(t, at(".git/session.json"), small)
