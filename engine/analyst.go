@@ -42,7 +42,7 @@ func (s *Session) study(ctx context.Context, step Step) (node *Node, changed []*
 	turn := a.turn(node)
 	facts := controller.Extract(turn)
 	node.Files, node.Action = facts.Files, string(facts.Kind)
-	node.Parents = a.choose(ctx, turn, s.newestCandidate())
+	node.Parents = s.choose(ctx, turn)
 	change := a.validate(node, turn)
 	a.summarise(ctx, node, turn, facts, s.dependencies(node))
 	a.remember(node, turn, facts)
@@ -68,7 +68,7 @@ func (s *Session) answer(ctx context.Context, node *Node, step Step) (filled *No
 	change := a.validate(&n, turn)
 	a.summarise(ctx, &n, turn, controller.Extract(turn), s.dependencies(&n))
 	for _, o := range came {
-		a.trace.Observe(turn.ID, o.Text, failed(&o)) // the turn is there
+		_ = a.trace.Observe(turn.ID, o.Text, failed(&o)) // fails only for a turn that was never added
 	}
 	a.mark(&n)
 	return &n, s.fixed(change)
@@ -95,16 +95,17 @@ func (e *Engine) measure(n *Node) {
 // choose finds a turn's parents: what rules find, as facts, and what a Selector adds (§3.2). Where all
 // that was found has failed and is no candidate, the newest candidate, as a guess, keeps the node from
 // being an orphan.
-func (a *analyst) choose(ctx context.Context, turn controller.Turn, newest *Node) []graphstore.Parent {
+func (s *Session) choose(ctx context.Context, turn controller.Turn) []graphstore.Parent {
+	a := s.analyst
 	answer, _ := controller.Rules{}.Select(ctx, controller.Question{Turn: turn, Trace: a.trace}) // rules cannot fail
 	var parents []graphstore.Parent
 	for _, c := range answer.Choices {
 		parents = append(parents, a.parent(c, answer.By))
 	}
 	if a.engine.opts.Selector != nil {
-		parents = a.opinion(ctx, turn, parents)
+		parents = s.opinion(ctx, turn, parents)
 	}
-	if newest != nil && !slices.ContainsFunc(parents, func(p graphstore.Parent) bool { return p.Candidate }) {
+	if newest := s.newestCandidate(); newest != nil && !slices.ContainsFunc(parents, func(p graphstore.Parent) bool { return p.Candidate }) {
 		parents = append(parents, graphstore.Parent{ID: newest.ID, Kind: graphstore.Previous, Score: 0.01,
 			Reason: "the newest step that has not failed, as no link to one was found", By: "rules", Candidate: true})
 	}
@@ -243,11 +244,11 @@ func (a *analyst) remember(n *Node, turn controller.Turn, facts controller.Facts
 
 // mark tells the trace what is known of a node that is in it.
 func (a *analyst) mark(n *Node) {
+	// These fail only for a node that was never added, and all of the path was.
 	id := string(n.ID)
-	err := errors.Join(a.trace.Mark(id, string(n.Validation)), a.trace.Failing(id, n.Failures()), a.trace.Describe(id, n.Summary))
-	if err != nil {
-		panic(err) // a bug here: the node is added before it is marked
-	}
+	_ = a.trace.Mark(id, string(n.Validation))
+	_ = a.trace.Failing(id, n.Failures())
+	_ = a.trace.Describe(id, n.Summary)
 }
 
 // replay takes in a node that was studied before, as it was kept.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -167,5 +166,3 @@ func (e *Engine) Recall(ctx context.Context, h Handle) (Recalled, error) {
 	}
 	return Recalled{Session: found[0].Session, Node: node, Call: call}, nil
 }
-
-var errClosed = errors.New("engine: closed")

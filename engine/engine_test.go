@@ -160,7 +160,7 @@ func TestAnswersComeLater(t *testing.T) {
 	s := e.Session("a")
 	step := engine.Step{Thought: "test", Calls: []engine.Call{{ID: "1", Name: "bash", Args: "go test"}, {ID: "2", Name: "bash", Args: "ls"}}}
 	n := appendAll(t, s, step)[0]
-	if w := weave(t, s, "full"); w.Items[0].Fate != engine.Open || w.Items[1].Fate != engine.Open {
+	if w := weave(t, s, "full"); w.Items[0].Fate != engine.Waiting || w.Items[1].Fate != engine.Waiting {
 		t.Errorf("items %+v, want two open ones", w.Items)
 	}
 	n, err := s.Answer(ctx, n.ID, 1, engine.Observation{Text: "a.go"})
@@ -194,7 +194,8 @@ func TestLabelsAndFixes(t *testing.T) {
 	e := open(t, engine.Options{})
 	s := e.Session("a")
 	run := func(x, y string) engine.Step {
-		return did("test", "go test -v ./... # "+x+y, fmt.Sprintf("--- %s: TestX (0.00s)\n--- %s: TestY (0.00s)\nFAIL\tx/y\t0.1s", x, y))
+		last := map[bool]string{true: "ok  ", false: "FAIL"}[x+y == "PASSPASS"]
+		return did("test", "go test -v ./... # "+x+y, fmt.Sprintf("--- %s: TestX (0.00s)\n--- %s: TestY (0.00s)\n%s\tx/y\t0.1s", x, y, last))
 	}
 	appendAll(t, s, did("look", "cat x.go", "x"), run("FAIL", "FAIL"), did("edit", "sed -i s/a/b/ x.go", ""), run("PASS", "FAIL"), run("PASS", "PASS"))
 	var labels []graphstore.Validation
@@ -252,7 +253,7 @@ func TestSelectorCanHarmNothing(t *testing.T) {
 				}
 				return tt.f(ctx, q)
 			}), Deadline: 20 * time.Millisecond})
-			nodes := appendAll(t, e.Session("a"), did("hm", "true", ""), did("hm", "true", "1"), did("so", "true", "2"), did("ah", "true", "3"))
+			nodes := appendAll(t, e.Session("a"), did("hm", "true", ""), did("er", "true", "1"), did("so", "true", "2"), did("ah", "true", "3"))
 			kinds := 0
 			for i, n := range nodes {
 				if i > 0 && len(n.Parents) == 0 {

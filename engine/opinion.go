@@ -15,7 +15,8 @@ const shownCandidates = 50
 
 // opinion merges what the Selector chooses into the parents that rules found. Only candidates that it
 // was shown count, so no choice can close a cycle. If it fails, rules stand.
-func (a *analyst) opinion(ctx context.Context, turn controller.Turn, parents []graphstore.Parent) []graphstore.Parent {
+func (s *Session) opinion(ctx context.Context, turn controller.Turn, parents []graphstore.Parent) []graphstore.Parent {
+	a := s.analyst
 	question := controller.Question{Turn: turn, Candidates: a.trace.Newest(shownCandidates)}
 	shown := map[string]bool{}
 	for _, c := range question.Candidates {
@@ -49,7 +50,7 @@ func (a *analyst) opinion(ctx context.Context, turn controller.Turn, parents []g
 		if p.Score != q.Score {
 			return p.Score > q.Score
 		}
-		return a.trace.Seq(string(p.ID)) > a.trace.Seq(string(q.ID))
+		return s.at[p.ID] > s.at[q.ID] // newest first
 	})
 	return parents
 }

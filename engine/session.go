@@ -250,11 +250,9 @@ func (s *Session) load(ctx context.Context) error {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	var nodes []Node
-	if info.Head != "" {
-		if nodes, err = s.engine.store.Path(ctx, s.name, info.Head); err != nil {
-			return err
-		}
+	nodes, err := s.read(ctx, info.Head)
+	if err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,6 +265,31 @@ func (s *Session) load(ctx context.Context) error {
 		s.path = append(s.path, kept{&nodes[i], true})
 	}
 	return nil
+}
+
+// read gives the path to head from the store, without observations' texts.
+func (s *Session) read(ctx context.Context, head NodeID) ([]Node, error) {
+	if head == "" {
+		return nil, nil
+	}
+	ids, err := s.engine.store.Path(ctx, s.name, head)
+	if err != nil {
+		return nil, err
+	}
+	place := make(map[NodeID]int, len(ids))
+	for i, id := range ids {
+		place[id] = i
+	}
+	nodes := make([]Node, len(ids))
+	for n, err := range s.engine.store.Skeletons(ctx, s.name) {
+		if err != nil {
+			return nil, err
+		}
+		if i, ok := place[n.ID]; ok { // others are on abandoned branches
+			nodes[i] = n.Node
+		}
+	}
+	return nodes, nil
 }
 
 // rewind makes the node before Seq n the head, so that the next step becomes its follower.

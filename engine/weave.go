@@ -263,7 +263,7 @@ func (l *loom) observation(ctx context.Context, k kept, call int, v verdict) err
 		return nil
 	case c.Observation == nil:
 		answer.Content = notAnswered
-		l.item(k.Node, call, Open, "not answered yet", l.tokens(notAnswered))
+		l.item(k.Node, call, Waiting, "not answered yet", l.tokens(notAnswered))
 	case v.whole:
 		n, err := l.session.whole(ctx, k)
 		if err != nil {
@@ -295,7 +295,7 @@ func (l *loom) status(text string) {
 // item accounts for a call's observation.
 func (l *loom) item(n *Node, call int, fate Fate, reason string, tokens int) {
 	full := n.Tokens.Observations[call]
-	if fate == Open {
+	if fate == Waiting {
 		full = tokens
 	}
 	l.window.Items = append(l.window.Items, Item{Node: n.ID, Seq: n.Seq, Call: call, Handle: NewHandle(n.ID, call),

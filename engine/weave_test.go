@@ -132,7 +132,7 @@ func TestPaperShowsTestStatusAtTheTail(t *testing.T) {
 	appendAll(t, s, did("test", "go test -v", "--- PASS: TestBasic (0.00s)\n--- FAIL: TestLogin (0.00s)\nFAIL\tx/y\t0.1s"), did("look", "cat x.go", "package x"))
 	w := weave(t, s, "paper:3/5")
 	last := w.Messages[len(w.Messages)-1].Content
-	if !strings.HasPrefix(last, "package x\n\n") || !strings.Contains(last, "TEST STATUS: ✓ TestBasic: PASSED, ✗ TestLogin: FAILED") {
+	if !strings.HasPrefix(last, "package x\n\n") || !strings.Contains(last, "TEST STATUS: ✓ x/y TestBasic: PASSED, ✗ x/y TestLogin: FAILED") {
 		t.Errorf("newest observation %q", last)
 	}
 	if first := w.Messages[1].Content; strings.Contains(first, "TEST STATUS") {
@@ -245,7 +245,7 @@ func sound(steps []engine.Step, w *engine.Window) error {
 			switch {
 			case item.Seq != i || item.Call != c:
 				return fmt.Errorf("step %d call %d: item %+v", i, c, item)
-			case item.Fate == engine.Open && call.Observation != nil:
+			case item.Fate == engine.Waiting && call.Observation != nil:
 				return fmt.Errorf("step %d call %d: open, but it was answered", i, c)
 			case item.Fate == engine.Whole && !strings.HasPrefix(answer.Content, call.Observation.Text):
 				return fmt.Errorf("step %d call %d: changed", i, c)

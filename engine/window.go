@@ -71,7 +71,7 @@ type Fate string
 const (
 	Whole   Fate = "whole"   // byte for byte
 	Omitted Fate = "omitted" // a placeholder stands for it
-	Open    Fate = "open"    // not answered yet
+	Waiting Fate = "waiting" // the call is not answered yet
 	Said    Fate = "said"    // a step without calls: its thought, always kept
 )
 
