@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ctxweaver/ctxweaver/graphstore"
 )
@@ -250,6 +252,29 @@ func TestExportKeepsTheGraph(t *testing.T) {
 	node.Step = graphstore.Step{}
 	if diff := cmp.Diff(node, back); diff != "" {
 		t.Errorf("(-node +extra)\n%s", diff)
+	}
+}
+
+// Agents work on agents: a session may be about any format, and quote it.
+func TestExportIsKnownWhateverItSays(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		a, err := txtar.ParseFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace := string(a.Files[0].Data)
+		for _, quoted := range []string{trace, trace[:len(trace)/2], trace[len(trace)/2:]} {
+			readBack(t, graphstore.SessionInfo{Name: f}, []graphstore.Step{{
+				Before: []graphstore.Message{{Role: graphstore.User, Text: quoted}}, Thought: quoted,
+			}})
+		}
+	}
+	for _, ends := range []string{`{"turn_history`, `{"schema_version`, `{"messages":[{"role`} {
+		readBack(t, graphstore.SessionInfo{Name: "s"}, []graphstore.Step{{Thought: ends}})
 	}
 }
 

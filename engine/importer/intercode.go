@@ -15,10 +15,21 @@ import (
 var interCodeFormat = format{
 	name: "intercode",
 	detect: func(_ string, head []byte) float64 {
-		if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"turn_history"`)) {
-			return 0.95
+		if !bytes.Contains(head, []byte(`"turn_history"`)) {
+			return 0
 		}
-		return 0
+		sure := 0.0
+		d := gjson.ParseBytes(head)
+		if d.Get("turn_history.actions").Exists() {
+			sure = 0.95
+		}
+		d.ForEach(func(_, first gjson.Result) bool {
+			if first.Get("turn_history.actions").Exists() {
+				sure = 0.95
+			}
+			return false
+		})
+		return sure
 	},
 	parse: parseInterCode,
 }
