@@ -14,17 +14,17 @@ type Found struct {
 	Newest   time.Time // when the newest of them was written
 }
 
-// lair is where an agent keeps its sessions.
-type lair struct {
+// store is where an agent keeps its sessions.
+type store struct {
 	agent string
 	env   string   // names the variable that moves the first root elsewhere; "" for none
 	roots []string // folders below the home folder
 	files string   // pattern of the sessions below a root
 }
 
-// lairs are the agents that Discover knows. opencode is not among them: its store is not what
+// stores are the agents that Discover knows. opencode is not among them: its store is not what
 // opencode export prints.
-var lairs = []lair{
+var stores = []store{
 	{"claude-code", "CLAUDE_CONFIG_DIR", []string{".claude", ".config/claude"}, "projects/*/*.jsonl"},
 	{"codex", "CODEX_HOME", []string{".codex"}, "sessions/*/*/*/rollout-*.jsonl"},
 	{"codex", "CODEX_HOME", []string{".codex"}, "archived_sessions/rollout-*.jsonl"},
@@ -56,9 +56,9 @@ func editors(extension string) []string {
 func Discover(home string) []Found {
 	var out []Found
 	at := map[string]int{}
-	for _, l := range lairs {
-		for _, root := range l.folders(home) {
-			f := l.look(root)
+	for _, s := range stores {
+		for _, root := range s.folders(home) {
+			f := s.look(root)
 			if f.Sessions == 0 {
 				continue
 			}
@@ -77,13 +77,13 @@ func Discover(home string) []Found {
 }
 
 // folders are the roots that apply.
-func (l lair) folders(home string) []string {
-	if l.env != "" && os.Getenv(l.env) != "" {
-		return []string{os.Getenv(l.env)}
+func (s store) folders(home string) []string {
+	if s.env != "" && os.Getenv(s.env) != "" {
+		return []string{os.Getenv(s.env)}
 	}
 	var out []string
 	config := os.Getenv("XDG_CONFIG_HOME")
-	for _, r := range l.roots {
+	for _, r := range s.roots {
 		if rest, ok := cutFolder(r, ".config"); ok && config != "" {
 			out = append(out, filepath.Join(config, rest))
 			continue
@@ -99,14 +99,14 @@ func cutFolder(path, folder string) (rest string, ok bool) {
 }
 
 // look counts the sessions below a root. What cannot be read is not there.
-func (l lair) look(root string) Found {
-	f := Found{Agent: l.agent, Path: filepath.Join(root, filepath.Dir(fixed(l.files)))}
-	sessions, err := filepath.Glob(filepath.Join(escapeGlob(root), l.files))
+func (s store) look(root string) Found {
+	f := Found{Agent: s.agent, Path: filepath.Join(root, filepath.Dir(fixed(s.files)))}
+	sessions, err := filepath.Glob(filepath.Join(escapeGlob(root), s.files))
 	if err != nil {
 		return f
 	}
-	for _, s := range sessions {
-		info, err := os.Stat(s)
+	for _, path := range sessions {
+		info, err := os.Stat(path)
 		if err != nil || info.Size() == 0 {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -30,61 +31,67 @@ func cutOff(data []byte) bool {
 
 // mend closes a JSON value that was cut off, after the last value in it that is whole.
 func mend(data []byte) ([]byte, bool) {
-	var open []byte        // closing brackets that are due
-	var due []byte         // the same where the value was last whole
-	whole, key := 0, false // key: what comes next in the innermost object is a key
-	end := func(i int) {
-		whole, due = i, append(due[:0], open...)
-	}
+	whole := 0
+	var open []byte // the brackets that are due
+	key := false    // a string that comes next is a key
+scan:
 	for i := 0; i < len(data); i++ {
-		inObject := len(open) > 0 && open[len(open)-1] == '}'
 		switch c := data[i]; c {
 		case '{', '[':
-			open = append(open, map[byte]byte{'{': '}', '[': ']'}[c])
+			open = append(open, c+2) // in ASCII, two after each bracket comes its other half
 			key = c == '{'
-			end(i + 1)
+			whole = i + 1
 		case '}', ']':
 			if len(open) == 0 {
 				return nil, false
 			}
 			open = open[:len(open)-1]
 			key = false
-			end(i + 1)
+			whole = i + 1
 		case '"':
-			j := stringEnd(data, i)
-			if j < 0 {
-				return closed(data[:whole], due)
+			end := stringEnd(data, i)
+			if end < 0 {
+				break scan
 			}
-			i = j - 1
-			if !inObject || !key {
-				end(j)
+			i = end - 1
+			if !key {
+				whole = end
 			}
 		case ':':
 			key = false
 		case ',':
-			key = inObject
+			key = len(open) > 0 && open[len(open)-1] == '}'
 		case ' ', '\t', '\n', '\r':
-		default:
-			j := i
-			for j < len(data) && bytes.IndexByte([]byte(",]} \t\r\n:"), data[j]) < 0 {
-				j++
+		default: // a number or a word
+			n := bytes.IndexAny(data[i:], ",]} \t\r\n")
+			if n < 0 { // it may go on
+				break scan
 			}
-			if j == len(data) { // a number or word that may go on
-				return closed(data[:whole], due)
-			}
-			i = j - 1
-			end(j)
+			i += n - 1
+			whole = i + 1
 		}
 	}
-	return closed(data[:whole], due)
+	out := append(bytes.Clone(data[:whole]), due(data[:whole])...)
+	return out, json.Valid(out)
 }
 
-func closed(data, due []byte) ([]byte, bool) {
-	out := bytes.Clone(data)
-	for i := len(due) - 1; i >= 0; i-- {
-		out = append(out, due[i])
+// due are the brackets that close what is open at the end of data, which is not inside a string.
+func due(data []byte) []byte {
+	var out []byte
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; c {
+		case '{', '[':
+			out = append(out, c+2)
+		case '}', ']':
+			out = out[:max(len(out)-1, 0)]
+		case '"':
+			if i = stringEnd(data, i) - 1; i < 0 {
+				return nil
+			}
+		}
 	}
-	return out, json.Valid(out)
+	slices.Reverse(out)
+	return out
 }
 
 // stringEnd is the index after the string that begins at i, or -1 if it has no end.
