@@ -12,7 +12,10 @@ import (
 var openAIFormat = format{
 	name: "openai-chat",
 	detect: func(_ string, head []byte) float64 {
-		first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n{"))
+		first := bytes.TrimSpace(head)
+		if bytes.HasPrefix(first, []byte("{")) { // of JSON lines the first; a list may have a message a line too
+			first, _, _ = bytes.Cut(first, []byte("\n{"))
+		}
 		role := ""
 		for _, path := range []string{"messages.0.role", "0.role", "0.messages.0.role", "0.0.role", "role"} {
 			if r := gjson.GetBytes(first, path); r.Type == gjson.String {
