@@ -56,10 +56,7 @@ func (s *Store) Ancestry(ctx context.Context, session string, id NodeID, w Walk)
 
 // openAt opens the graph for reading and finds a node in it.
 func openAt(txn *badger.Txn, e entry, id NodeID) (quads, uint64, error) {
-	if _, err := readRecord(txn, e, id); err != nil {
-		return quads{}, 0, err
-	}
-	g, err := openQuads(txn, e, false)
+	g, err := openQuads(txn, e)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return quads{}, 0, err
 	}
@@ -67,10 +64,13 @@ func openAt(txn *badger.Txn, e entry, id NodeID) (quads, uint64, error) {
 	if err == nil {
 		ref, err = g.ref(nodeIRI(id))
 	}
-	if err == nil && ref == 0 || errors.Is(err, ErrNotFound) {
-		err = fmt.Errorf("session %q: %w: node %s is not in the graph; run repair", e.Name, ErrDamaged, id)
+	if ref != 0 {
+		return g, ref, err
 	}
-	return g, ref, err
+	if _, err := readRecord(txn, e, id); err != nil {
+		return quads{}, 0, err
+	}
+	return quads{}, 0, fmt.Errorf("session %q: %w: node %s is not in the graph; run repair", e.Name, ErrDamaged, id)
 }
 
 // walker walks by the numbers that Cayley gives to nodes; names are looked up at the end, at once.

@@ -1,11 +1,13 @@
 package graphstore
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cayleygraph/cayley/graph"
 	"github.com/cayleygraph/cayley/graph/iterator"
@@ -23,8 +25,11 @@ import (
 var (
 	bySubject = ckv.QuadIndex{Dirs: []quad.Direction{quad.Subject, quad.Predicate}}
 	byObject  = ckv.QuadIndex{Dirs: []quad.Direction{quad.Object, quad.Predicate, quad.Subject}}
-	indexes   = []ckv.QuadIndex{bySubject, byObject}
+	indexList = must(json.Marshal([]ckv.QuadIndex{bySubject, byObject}))
 )
+
+// The bloom filter would take seconds and a gigabyte.
+var noBloom = graph.Options{ckv.OptNoBloom: true}
 
 var (
 	keyVersion = flat.KeyEscape(kv.SKey("meta", "version"))
@@ -39,24 +44,35 @@ const cayleyVersion = 2
 // that ends with its transaction cannot be wrong, and making one costs two reads.
 type quads struct{ qs *ckv.QuadStore }
 
-// openQuads opens the graph of the session, which a write makes if it is not there. A reader gets
-// ErrNotFound then.
-func openQuads(txn *badger.Txn, e entry, rw bool) (quads, error) {
-	prefix := graphKey(e.Number, e.Graph)
-	_, err := get(txn, append(prefix[:len(prefix):len(prefix)], keyVersion...))
-	if errors.Is(err, ErrNotFound) && rw {
-		err = initQuads(txn, prefix)
+// openQuads opens the graph of a session for reading. It is ErrNotFound if there is none yet.
+func openQuads(txn *badger.Txn, e entry) (quads, error) {
+	qs, err := ckv.New(flat.Upgrade(badgerkv.Bind(txn, graphKey(e.Number, e.Graph), false)), noBloom)
+	if errors.Is(err, graph.ErrNotInitialized) {
+		return quads{}, fmt.Errorf("graph: %w", ErrNotFound)
+	} else if err != nil {
+		return quads{}, fmt.Errorf("%w: open graph: %w; run repair", ErrDamaged, err)
 	}
-	if err == nil {
-		_, err = get(txn, append(prefix[:len(prefix):len(prefix)], keyIndexes...))
-		if errors.Is(err, ErrNotFound) {
-			err = fmt.Errorf("%w: the graph's index list is missing; run repair", ErrDamaged)
+	return quads{qs.(*ckv.QuadStore)}, nil
+}
+
+// writeQuads opens the graph of a session for writing, and makes it if there is none yet.
+func writeQuads(txn *badger.Txn, e entry) (quads, error) {
+	prefix := graphKey(e.Number, e.Graph)
+	list, err := get(txn, slices.Concat(prefix, keyIndexes))
+	if errors.Is(err, ErrNotFound) {
+		_, err = get(txn, slices.Concat(prefix, keyVersion))
+		if err == nil {
+			return quads{}, fmt.Errorf("%w: the graph has lost its list of indexes; run repair", ErrDamaged)
+		} else if errors.Is(err, ErrNotFound) {
+			err = initQuads(txn, prefix)
 		}
+	} else if err == nil && !bytes.Equal(list, indexList) {
+		return quads{}, fmt.Errorf("%w: the graph has other indexes: %.100q; run repair", ErrDamaged, list)
 	}
 	if err != nil {
 		return quads{}, err
 	}
-	qs, err := ckv.New(flat.Upgrade(badgerkv.Bind(txn, prefix, rw)), graph.Options{ckv.OptNoBloom: true})
+	qs, err := ckv.New(flat.Upgrade(badgerkv.Bind(txn, prefix, true)), noBloom)
 	if err != nil {
 		return quads{}, fmt.Errorf("%w: open graph: %w; run repair", ErrDamaged, err)
 	}
@@ -65,15 +81,10 @@ func openQuads(txn *badger.Txn, e entry, rw bool) (quads, error) {
 
 // initQuads writes what Cayley's own Init would, which takes the indexes from the environment.
 func initQuads(txn *badger.Txn, prefix []byte) error {
-	list, err := json.Marshal(indexes)
-	if err != nil {
+	if err := txn.Set(slices.Concat(prefix, keyIndexes), indexList); err != nil {
 		return err
 	}
-	if err := txn.Set(append(prefix[:len(prefix):len(prefix)], keyIndexes...), list); err != nil {
-		return err
-	}
-	version := binary.LittleEndian.AppendUint64(nil, cayleyVersion)
-	return txn.Set(append(prefix[:len(prefix):len(prefix)], keyVersion...), version)
+	return txn.Set(slices.Concat(prefix, keyVersion), binary.LittleEndian.AppendUint64(nil, cayleyVersion))
 }
 
 // apply deletes quads, then adds quads. The deleted must be there and the added must not.

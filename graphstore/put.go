@@ -307,7 +307,7 @@ func writeItems(txn *badger.Txn, e *entry, items []*item) (bool, error) {
 	if len(names) == 0 {
 		return false, nil
 	}
-	g, err := openQuads(txn, *e, true)
+	g, err := writeQuads(txn, *e)
 	if err != nil {
 		return false, err
 	}

@@ -38,6 +38,11 @@ const (
 	partRaw
 )
 
+func (b body) String() string {
+	names := [...]string{"?", "message", "thinking", "thought", "arguments", "observation", "raw bytes"}
+	return fmt.Sprintf("%s %d, %d bytes, sha256 %x", names[min(int(b.Part), len(names)-1)], b.Index, b.Size, b.Sum)
+}
+
 // maxInline is the size in bytes up to which a text stays in the record.
 const maxInline = 256
 

@@ -18,11 +18,27 @@ func open(t testing.TB, opts *Options) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if errors.Is(check(t, s), ErrClosed) {
+			return // the test closed it, to look at it in another way
+		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return s
+}
+
+// check fails the test for every promise that the store breaks.
+func check(t testing.TB, s *Store) error {
+	t.Helper()
+	report, err := s.Check(context.Background())
+	if err != nil && !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	for _, p := range report.Problems {
+		t.Error(p)
+	}
+	return err
 }
 
 // chain is n nodes, each after the one before it.
