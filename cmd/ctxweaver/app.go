@@ -13,11 +13,13 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/ctxweaver/ctxweaver/engine"
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // app is what all commands share: where they read and write, and the flags that all have.
@@ -35,21 +37,33 @@ type app struct {
 }
 
 // open opens the store, which must be there already. The caller closes it.
-func (a *app) open() (*engine.Engine, error) {
+func (a *app) open(ctx context.Context) (*engine.Engine, error) {
 	if _, err := os.Stat(a.store); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no store in %s yet; fill it with ctxweaver import, or name another with --store", a.store)
 	}
-	return a.create()
+	return a.create(ctx)
 }
 
-// create opens the store, and makes it if there is none.
-func (a *app) create() (*engine.Engine, error) {
-	return engine.Open(a.store, &engine.Options{NoSync: a.noSync})
+// create opens the store, and makes it if there is none. If another process has it open, which may be but
+// for a moment, it waits a little.
+func (a *app) create(ctx context.Context) (*engine.Engine, error) {
+	deadline := time.Now().Add(patience)
+	for {
+		e, err := engine.Open(a.store, &engine.Options{NoSync: a.noSync})
+		if !errors.Is(err, graphstore.ErrLocked) || time.Now().After(deadline) {
+			return e, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(patience / 20):
+		}
+	}
 }
 
 // with runs do on the store, which must be there, and closes it.
-func (a *app) with(do func(*engine.Engine) error) error {
-	e, err := a.open()
+func (a *app) with(ctx context.Context, do func(*engine.Engine) error) error {
+	e, err := a.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (a *app) demo(ctx context.Context, keep bool, lines int) (err error) {
 	t := ts[0]
 	e, err := engine.Open("", &engine.Options{InMemory: true})
 	if keep {
-		e, err = a.create()
+		e, err = a.create(ctx)
 	}
 	if err != nil {
 		return err

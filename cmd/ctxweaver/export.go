@@ -24,7 +24,7 @@ the file gives the same steps.`,
 		Example: "  ctxweaver export fix-discounts > run.json\n  ctxweaver export fix-discounts --at 20 --output run.json",
 		Args:    arguments(0, 1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(func(e *engine.Engine) error {
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				t, err := load(cmd.Context(), e, firstOf(args))
 				if err != nil {
 					return err

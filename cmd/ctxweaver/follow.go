@@ -106,7 +106,7 @@ func (a *app) follow(ctx context.Context, path string, in *intake) error {
 		path: path,
 		read: func() ([]*importer.Trajectory, error) { return a.read(path, in.options) },
 		take: func(ctx context.Context, ts []*importer.Trajectory) (err error) {
-			if in.engine, err = a.create(); err != nil {
+			if in.engine, err = a.create(ctx); err != nil {
 				return err
 			}
 			in.claimed = map[string]engine.NodeID{}

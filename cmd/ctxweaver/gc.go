@@ -14,7 +14,7 @@ func newGC(a *app) *cobra.Command {
 		Args:        arguments(0, 0),
 		Annotations: map[string]string{afterInterrupt: "; nothing is lost, and gc can be run again"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(func(e *engine.Engine) error {
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				p := a.progress("gc", 0)
 				defer p.stop()
 				space, err := e.Store().Compact(cmd.Context())

@@ -153,7 +153,7 @@ func (a *app) importAll(ctx context.Context, args []string, in *intake) (err err
 	for _, f := range failures {
 		a.complain(f.Error())
 	}
-	if in.engine, err = a.create(); err != nil {
+	if in.engine, err = a.create(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.engine.Close()) }()

@@ -47,6 +47,7 @@ var free = lane{to: -1}
 func draw(rows [][]link, most int) []drawn {
 	told := crowded(rows, most)
 	var lanes []lane
+	last := -1 // where the step above stands
 	out := make([]drawn, len(rows))
 	for r, links := range rows {
 		above := lanes
@@ -54,9 +55,13 @@ func draw(rows [][]link, most int) []drawn {
 		c := find(lanes, r)
 		if c >= 0 {
 			lanes[c] = free
-		} else if c = find(lanes, free.to); c < 0 {
-			c = len(lanes)
+		} else {
+			c = tip(lanes, last)
 		}
+		for len(lanes) <= c {
+			lanes = append(lanes, free)
+		}
+		last = c
 		d := drawn{column: c}
 		var reached []int // columns to which the step's edges run
 		for i, l := range links {
@@ -117,6 +122,20 @@ func find(lanes []lane, to int) int {
 		}
 	}
 	return -1
+}
+
+// tip finds a place for a step that no lane leads to: not right below the step above, for the two
+// would look linked.
+func tip(lanes []lane, last int) int {
+	for i, l := range lanes {
+		if l == free && i != last {
+			return i
+		}
+	}
+	if len(lanes) == last {
+		return last + 1
+	}
+	return len(lanes)
 }
 
 // place finds a free lane: right below the step if it can be, else the leftmost, else a new one.

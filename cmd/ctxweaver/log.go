@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ is a guess: nothing was found, so the step before was taken.`,
 				return usage("--last %d: want 0 (all) or more", v.last)
 			}
 			v.width, v.style, v.ascii = width(), a.style(), v.ascii || ascii()
-			return a.with(func(e *engine.Engine) error {
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				t, err := load(cmd.Context(), e, firstOf(args))
 				switch {
 				case err != nil:
@@ -123,7 +124,7 @@ func links(path []engine.Node, m int) [][]link {
 	rows := make([][]link, len(path))
 	for i, n := range path {
 		for _, p := range selected(n, m) {
-			if j, ok := at[p.ID]; ok {
+			if j, ok := at[p.ID]; ok && j < i {
 				rows[len(path)-1-i] = append(rows[len(path)-1-i], link{len(path) - 1 - j, p.Kind == graphstore.Previous})
 			}
 		}
@@ -209,9 +210,12 @@ func (v logView) plain(text string) string {
 // verbs begin a summary and say no more than the kind of action beside it.
 var verbs = []string{"viewed ", "listed ", "searched ", "edited ", "tested ", "ran ", "asked "}
 
+// rules are what runners draw around their verdicts.
+var rules = regexp.MustCompile(` [=_*#-]{4,}|[=_*#-]{4,} `)
+
 // done says in one line what a step did, with paths as seen from the folder where the agent worked.
 func done(n engine.Node, dir string) string {
-	text := oneLine(n.Summary)
+	text := rules.ReplaceAllString(oneLine(n.Summary), "")
 	for _, v := range verbs {
 		if rest, ok := strings.CutPrefix(text, v); ok && n.Action != "" {
 			text = rest

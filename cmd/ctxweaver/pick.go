@@ -157,7 +157,7 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, _ string) ([]st
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var names []string
-	err := a.with(func(e *engine.Engine) error {
+	err := a.with(cmd.Context(), func(e *engine.Engine) error {
 		infos, err := e.Sessions(cmd.Context())
 		for _, info := range infos {
 			names = append(names, cobra.CompletionWithDesc(info.Name, oneLine(info.Title)))

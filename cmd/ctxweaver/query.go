@@ -20,8 +20,9 @@ func newQuery(a *app) *cobra.Command {
 		Example: `  ctxweaver query ancestors 31
   ctxweaver query failed
   ctxweaver query using MaxDiscountBps`,
-		Args: unknownCommand,
-		RunE: help,
+		Args:                       unknownCommand,
+		RunE:                       help,
+		SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(newWalk(a, false), newWalk(a, true), newPath(a), newFailed(a), newTouching(a), newUsing(a))
 	return cmd
@@ -120,7 +121,7 @@ func newWalk(a *app, descendants bool) *cobra.Command {
 
 // question runs a question about one session.
 func (a *app) question(ctx context.Context, session string, do func(*engine.Engine, thread) error) error {
-	return a.with(func(e *engine.Engine) error {
+	return a.with(ctx, func(e *engine.Engine) error {
 		t, err := load(ctx, e, session)
 		if err != nil {
 			return err

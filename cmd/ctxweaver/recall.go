@@ -16,7 +16,7 @@ byte; only on a terminal are control characters shown instead of sent.`,
 		Example: "  ctxweaver recall 3fa9c2d1b0.1\n  ctxweaver recall 3fa9c2d1b0 > all.txt",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(func(e *engine.Engine) error {
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				r, err := e.Recall(cmd.Context(), engine.Handle(args[0]))
 				if err != nil {
 					return err

@@ -118,7 +118,11 @@ func misnamed(err error) error {
 // choose gives the trajectory that is meant: of equally long ones the first.
 func (r replay) choose(ts []*importer.Trajectory) (*importer.Trajectory, error) {
 	if r.session > len(ts) {
-		return nil, usage("--session %d: the file has %d", r.session, len(ts))
+		var there []string
+		for i, t := range ts[:min(5, len(ts))] {
+			there = append(there, fmt.Sprintf("%d %s (%s)", i+1, t.Name, plural(t.Calls(), "call")))
+		}
+		return nil, usage("--session %d: the file has %d: %s", r.session, len(ts), strings.Join(there, ", "))
 	}
 	if r.session > 0 {
 		return ts[r.session-1], nil

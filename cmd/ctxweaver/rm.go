@@ -36,7 +36,7 @@ asks before it does, unless --yes is given. Run gc afterwards to give the space 
 				}
 				before = time.Now().Add(-d)
 			}
-			return a.with(func(e *engine.Engine) error {
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				infos, err := e.Sessions(cmd.Context())
 				if err != nil {
 					return err

@@ -94,12 +94,13 @@ for one command wins over what is said for all.`,
 		Example: `  ctxweaver demo
   ctxweaver import ~/.claude/projects
   ctxweaver log`,
-		Args:              unknownCommand,
-		RunE:              help,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.settle(cmd) },
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		Version:           buildVersion().Version,
+		Args:                       unknownCommand,
+		RunE:                       help,
+		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return a.settle(cmd) },
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		Version:                    buildVersion().Version,
 	}
 	root.SetVersionTemplate("ctxweaver {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)

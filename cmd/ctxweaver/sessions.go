@@ -17,7 +17,7 @@ func newSessions(a *app) *cobra.Command {
 		Example: "  ctxweaver sessions\n  ctxweaver sessions --json",
 		Args:    arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(func(e *engine.Engine) error {
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				infos, err := e.Sessions(cmd.Context())
 				if err != nil {
 					return err

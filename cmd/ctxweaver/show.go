@@ -21,7 +21,7 @@ what it rests on and why, its tests. STEP is a number as log shows it, the first
 		Args:    arguments(1, 2), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, step := sessionAndStep(args)
-			return a.with(func(e *engine.Engine) error {
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				t, err := load(cmd.Context(), e, name)
 				if err != nil {
 					return err

@@ -29,7 +29,7 @@ The policies:
 			if err != nil {
 				return usageError{err}
 			}
-			return a.with(func(e *engine.Engine) error {
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				t, err := load(cmd.Context(), e, firstOf(args))
 				if err != nil {
 					return err

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"regexp"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+var update = flag.Bool("update", false, "write what the scripts' cmp commands found into the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ctxweaver": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			for _, v := range [][2]string{
+				{"HOME", env.WorkDir + "/home"}, {"USERPROFILE", env.WorkDir + "/home"},
+				{"XDG_CONFIG_HOME", env.WorkDir + "/config"}, {"AppData", env.WorkDir + "/config"},
+				{"XDG_DATA_HOME", env.WorkDir + "/data"}, {"LocalAppData", env.WorkDir + "/data"},
+				{"CTXWEAVER_STORE", env.WorkDir + "/store"},
+				{"LC_ALL", "C.UTF-8"}, {"COLUMNS", "110"}, {"TZ", "UTC"},
+			} {
+				env.Setenv(v[0], v[1])
+			}
+			// A small trajectory that most scripts use: a failing test, its source, the edit, a passing test.
+			calc, err := os.ReadFile("testdata/calc.json")
+			if err != nil {
+				return err
+			}
+			return errors.Join(os.WriteFile(env.WorkDir+"/calc.json", calc, 0o644), os.MkdirAll(env.WorkDir+"/home", 0o755))
+		},
+		Condition: func(cond string) (bool, error) { return cond == "signals" && runtime.GOOS != "windows", nil },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"compress": compressFile,
+			"occupy":   occupy,
+			"await":    await,
+			"append":   appendFile,
+		},
+	})
+}
+
+// compressFile is "compress gzip|zstd FILE OUT".
+func compressFile(ts *testscript.TestScript, _ bool, args []string) {
+	var out bytes.Buffer
+	switch args[0] {
+	case "gzip":
+		w := gzip.NewWriter(&out)
+		_, err := w.Write([]byte(ts.ReadFile(args[1])))
+		ts.Check(err)
+		ts.Check(w.Close())
+	case "zstd":
+		w, err := zstd.NewWriter(&out)
+		ts.Check(err)
+		_, err = w.Write([]byte(ts.ReadFile(args[1])))
+		ts.Check(err)
+		ts.Check(w.Close())
+	default:
+		ts.Fatalf("compress: no such kind: %s", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), out.Bytes(), 0o644))
+}
+
+// occupy is "occupy DIR": the store there stays open until the script ends.
+func occupy(ts *testscript.TestScript, _ bool, args []string) {
+	e, err := engine.Open(ts.MkAbs(args[0]), nil)
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(e.Close()) })
+}
+
+// await is "await REGEXP FILE": it waits until the file holds it.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	re := regexp.MustCompile(args[0])
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if data, err := os.ReadFile(ts.MkAbs(args[1])); err == nil && re.Match(data) {
+			return
+		}
+		select {
+		case <-deadline:
+			ts.Fatalf("await: %q did not show in %s:\n%s", args[0], args[1], ts.ReadFile(args[1]))
+		case <-tick.C:
+		}
+	}
+}
+
+// appendFile is "append FROM TO".
+func appendFile(ts *testscript.TestScript, _ bool, args []string) {
+	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_APPEND|os.O_WRONLY, 0)
+	ts.Check(err)
+	_, err = f.WriteString(ts.ReadFile(args[0]))
+	ts.Check(err)
+	ts.Check(f.Close())
+}

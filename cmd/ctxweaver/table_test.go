@@ -1,0 +1,115 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTable(t *testing.T) {
+	build := func() *table {
+		tab := &table{heads: []column{{head: "N", right: true}, {head: "WHAT", stretch: true}, {head: "K"}}}
+		tab.add(plain("7", "short", "a")...)
+		tab.add(plain("1234", "a text that is rather long", "b")...)
+		return tab
+	}
+	for _, test := range []struct {
+		reason string
+		most   int
+		want   string
+	}{
+		{"wide enough: as wide as the cells", 80, `
+   N  WHAT                        K
+   7  short                       a
+1234  a text that is rather long  b`},
+		{"too narrow: the column that stretches is cut", 20, `
+   N  WHAT         K
+   7  short        a
+1234  a text tha…  b`},
+		{"far too narrow: no column falls below its least", 5, `
+   N  WHAT      K
+   7  short     a
+1234  a text …  b`},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := strings.Join(build().lines(test.most, nil), "\n")
+			if diff := cmp.Diff(test.want[1:], got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestShorten(t *testing.T) {
+	for _, test := range []struct {
+		reason, text string
+		most         int
+		want         string
+	}{
+		{"what fits stays", "abc", 3, "abc"},
+		{"what does not ends in an ellipsis", "abcd", 3, "ab…"},
+		{"wide runes count twice", "日本語", 5, "日本…"},
+		{"a wide rune is not halved", "日本語", 4, "日…"},
+		{"combining marks count nothing", "e\u0301e\u0301e", 3, "e\u0301e\u0301e"},
+		{"no room, no text", "abc", 0, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := shorten(test.text, test.most); got != test.want {
+				t.Errorf("shorten(%q, %d) = %q, want %q", test.text, test.most, got, test.want)
+			}
+		})
+	}
+	if got := pad("日本", 6, true); got != "  日本" {
+		t.Errorf("pad counts columns, not runes: %q", got)
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for _, test := range []struct{ reason, text, want string }{
+		{"line ends and tabs become spaces", "a\n\tb \r\n c", "a b c"},
+		{"escapes are shown, not obeyed", "\x1b[31mred\x1b[0m", "␛[31mred␛[0m"},
+		{"so are NUL, bell and delete", "\x00\a\x7f", "␀␇␡"},
+		{"C1 controls steer terminals too", "\u009b31m", "\ufffd31m"},
+		{"text that turns the direction could fake a line", "a\u202eb", "a\ufffdb"},
+		{"broken UTF-8 does not get through", "a\xffb", "a\ufffdb"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := oneLine(test.text); got != test.want {
+				t.Errorf("oneLine(%q) = %q, want %q", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1.0k", 12_350: "12.3k", 999_949: "999.9k", 999_950: "1.0M", 3_100_000: "3.1M"} {
+		if got := count(n); got != want {
+			t.Errorf("count(%d) = %s, want %s", n, got, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0 B", 32_768: "32.8 kB", 3_100_000: "3.1 MB", 2_500_000_000: "2.5 GB"} {
+		if got := size(n); got != want {
+			t.Errorf("size(%d) = %s, want %s", n, got, want)
+		}
+	}
+	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		time.Second: "just now", 5 * time.Minute: "5 min ago", 30 * time.Hour: "30 h ago", 72 * time.Hour: "3 days ago", 60 * 24 * time.Hour: "2026-01-13",
+	} {
+		if got := ago(now.Add(-d), now); got != want {
+			t.Errorf("ago(%s) = %s, want %s", d, got, want)
+		}
+	}
+	for text, want := range map[string]time.Duration{"12h": 12 * time.Hour, "30d": 720 * time.Hour, "2w": 336 * time.Hour, "0d": 0} {
+		if got, err := parseAge(text); err != nil || got != want {
+			t.Errorf("parseAge(%q) = %s, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "d", "5", "5m", "-1d", "1.5d", "999999999d"} {
+		if got, err := parseAge(text); err == nil {
+			t.Errorf("parseAge(%q) = %s, want an error", text, got)
+		}
+	}
+}
