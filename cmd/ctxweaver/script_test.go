@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -48,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"compress": compressFile,
 			"occupy":   occupy,
+			"damage":   damage,
 			"await":    await,
 			"append":   appendFile,
 		},
@@ -80,6 +82,25 @@ func occupy(ts *testscript.TestScript, _ bool, args []string) {
 	e, err := engine.Open(ts.MkAbs(args[0]), nil)
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(e.Close()) })
+}
+
+// damage is "damage DIR": the store there loses its sessions' lists of nodes (FORMAT.md).
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := badger.Open(badger.DefaultOptions(ts.MkAbs(args[0])).WithLogger(nil))
+	ts.Check(err)
+	ts.Check(db.Update(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte("s")})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			if k := it.Item().KeyCopy(nil); k[9] == 'o' {
+				if err := txn.Delete(k); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+	ts.Check(db.Close())
 }
 
 // await is "await REGEXP FILE": it waits until the file holds it.

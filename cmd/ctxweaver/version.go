@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxweaver/ctxweaver/compress"
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // build says what this program is.
@@ -45,7 +46,7 @@ func newVersion(a *app) *cobra.Command {
 // buildVersion reads what the Go tool wrote into the program.
 func buildVersion() build {
 	b := build{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Encoding: compress.DefaultEncoding, Store: 1}
+		Encoding: compress.DefaultEncoding, Store: graphstore.FormatVersion}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
