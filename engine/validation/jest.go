@@ -99,9 +99,11 @@ func (j *jest) header(title string) {
 
 // leave concludes what the file's verdict says of tests that were not named.
 func (j *jest) leave() {
-	failed, passed := j.count(j.from)
-	switch {
-	case j.file == "" || passed > 0:
+	if j.file == "" {
+		return
+	}
+	switch failed, passed := j.count(j.from); {
+	case passed > 0: // a verbose run names them
 	case j.narrowed:
 		if !j.failed {
 			j.add(j.file+" ["+unnamed+"]", Passed)

@@ -107,6 +107,32 @@ func (id ident) base() ident {
 	return ident{runner: id.runner, test: test}
 }
 
+// kin are the keys under which an open failure is found by names like its own: its base alone, and with the
+// last part of its scope, which is "" where the scope is not known.
+func (id ident) kin() []ident {
+	base, file := id.base(), id.file()
+	return []ident{base, {base.runner, "/" + file, base.test}}
+}
+
+// relatives are the keys of failures that a name may mean: of the same file or of none; all, if it has none.
+func (id ident) relatives() []ident {
+	base, file := id.base(), id.file()
+	if file == "" {
+		return []ident{base}
+	}
+	return []ident{{base.runner, "/" + file, base.test}, {base.runner, "/", base.test}}
+}
+
+// file is the last part of the scope: what two forms of it have in common.
+func (id ident) file() string {
+	switch sep := separator(id.runner); sep {
+	case ".", "::":
+		return lastOf(lastOf(id.scope, sep), "/")
+	default:
+		return lastOf(lastOf(id.scope, " > "), "/")
+	}
+}
+
 // agree reports whether two scopes may be one: equal, unknown, or one seen from a folder or package above.
 func agree(a, b string) bool {
 	if a == b || a == "" || b == "" {
@@ -145,8 +171,8 @@ func same(a, b string) bool {
 	return false
 }
 
-// covers reports whether a pass of a shows that b, which failed, passes now.
-func (a ident) covers(b ident) bool {
+// covers reports whether a pass of a shows that b, which failed and is called full as a whole, passes now.
+func (a ident) covers(b ident, full string) bool {
 	if a.runner != b.runner {
 		return false
 	}
@@ -154,7 +180,7 @@ func (a ident) covers(b ident) bool {
 		if a.runner == "go test" && a.scope != "" { // a package holds no other
 			return b.scope != "" && agree(a.scope, b.scope)
 		}
-		return within(b.full(), a.scope) || b.scope != "" && agree(a.scope, b.scope)
+		return within(full, a.scope) || b.scope != "" && agree(a.scope, b.scope)
 	}
 	if b.test == "" { // could not be loaded, and now it runs
 		return b.scope != "" && a.scope == b.scope

@@ -80,11 +80,19 @@ func unwrap(line string) string {
 	return line
 }
 
+// longestLine is how many bytes of a line are read: no verdict is longer, but a line may be a megabyte. Events
+// of go test -json hold a test's own output and are read whole.
+const longestLine = 4096
+
 // split cuts a text into lines without trailing blanks and without a harness's wrapper.
 func split(text string) []string {
 	lines := make([]string, 0, strings.Count(text, "\n")+1)
 	for line := range strings.Lines(text) {
-		lines = append(lines, unwrap(strings.TrimRight(line, " \t\n")))
+		line = unwrap(strings.TrimRight(line, " \t\n"))
+		if len(line) > longestLine && line[0] != '{' {
+			line = line[:longestLine]
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

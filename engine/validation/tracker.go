@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -40,7 +41,7 @@ type Change struct {
 type Tracker struct {
 	nodes    map[string]*verdicts
 	failures map[ident]*failure   // tests that fail now
-	kin      map[ident][]*failure // the same by base
+	kin      map[ident][]*failure // the same by base, and by base and file
 	latest   []Result             // of each test, in order of appearance
 	place    map[ident]int        // in latest
 	order    int
@@ -52,6 +53,7 @@ type verdicts struct{ open, fixed, passed int }
 // failure is a test that fails now, with all runs that it failed in since it last passed.
 type failure struct {
 	id    ident
+	full  string // its scope and test in one
 	runs  []Failure
 	order int // of the newest
 }
@@ -117,9 +119,11 @@ func (t *Tracker) fail(node string, id ident, r Result, v *verdicts) {
 		f = t.otherForm(id)
 	}
 	if f == nil {
-		f = &failure{id: id}
+		f = &failure{id: id, full: id.full()}
 		t.failures[id] = f
-		t.kin[id.base()] = append(t.kin[id.base()], f)
+		for _, k := range id.kin() {
+			t.kin[k] = append(t.kin[k], f)
+		}
 	}
 	f.order = t.order
 	if n := len(f.runs); n > 0 && f.runs[n-1].Node == node {
@@ -136,7 +140,7 @@ func (t *Tracker) otherForm(id ident) *failure {
 	if id.test == "" {
 		return nil
 	}
-	for _, f := range t.kin[id.base()] {
+	for f := range t.related(id) {
 		if f.id.test == id.test && agree(f.id.scope, id.scope) {
 			if found != nil {
 				return nil
@@ -145,6 +149,23 @@ func (t *Tracker) otherForm(id ident) *failure {
 		}
 	}
 	return found
+}
+
+// mostKin bounds how many open failures one result is compared with, so that a session with thousands of them
+// stays cheap. Beyond it only equal names and whole scopes match.
+const mostKin = 500
+
+// related gives the open failures that may be of the same test under another name.
+func (t *Tracker) related(id ident) iter.Seq[*failure] {
+	return func(yield func(*failure) bool) {
+		for _, k := range id.relatives() {
+			for _, f := range t.kin[k][:min(len(t.kin[k]), mostKin)] {
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // pass fixes what a pass of id covers, but for what is known to fail in the same observation.
@@ -164,14 +185,14 @@ func (t *Tracker) covered(id ident) []*failure {
 	var out []*failure
 	if id.test == "" {
 		for _, f := range t.failures {
-			if id.covers(f.id) {
+			if id.covers(f.id, f.full) {
 				out = append(out, f)
 			}
 		}
 		slices.SortFunc(out, func(a, b *failure) int { return a.order - b.order })
 	} else {
-		for _, f := range t.kin[id.base()] {
-			if id.covers(f.id) {
+		for f := range t.related(id) {
+			if id.covers(f.id, f.full) {
 				out = append(out, f)
 			}
 		}
@@ -189,7 +210,7 @@ func (t *Tracker) covered(id ident) []*failure {
 func ambiguous(id ident, found []*failure) bool {
 	other := ""
 	for _, f := range found {
-		if within(f.id.full(), id.scope) && (id.scope != "" || id.test == "") {
+		if within(f.full, id.scope) && (id.scope != "" || id.test == "") {
 			continue
 		}
 		if other != "" && other != f.id.scope {
@@ -214,11 +235,12 @@ func (t *Tracker) fix(node string, f *failure, c *Change) {
 		}
 	}
 	delete(t.failures, f.id)
-	base := f.id.base()
-	if kin := slices.DeleteFunc(t.kin[base], func(k *failure) bool { return k == f }); len(kin) > 0 {
-		t.kin[base] = kin
-	} else {
-		delete(t.kin, base)
+	for _, k := range f.id.kin() {
+		if left := slices.DeleteFunc(t.kin[k], func(o *failure) bool { return o == f }); len(left) > 0 {
+			t.kin[k] = left
+		} else {
+			delete(t.kin, k)
+		}
 	}
 	if i, ok := t.place[f.id]; ok {
 		t.latest[i].Status = Passed
