@@ -44,6 +44,8 @@ type selection struct {
 	flags    []string // that choose among tests
 	narrowed bool     // by such flags: a scope was not run whole
 	stops    bool     // at the first failures
+	// launched is the command that ran the runner by another name, "make test", where it is plain which.
+	launched string
 }
 
 // scopes lists what was asked for, or "all tests".
@@ -56,7 +58,10 @@ func (s selection) scopes() []string {
 
 // whole names the run itself.
 func (s selection) whole() string {
-	if len(s.args) == 0 {
+	switch {
+	case s.launched != "":
+		return s.launched
+	case len(s.args) == 0:
 		return allTests
 	}
 	return strings.Join(s.args, " ")
@@ -76,7 +81,33 @@ func (r *runner) selected(command string) selection {
 		s.known = true
 		r.arguments(after, &s)
 	}
+	if !s.known && len(r.words) > 0 {
+		s.launched = launched(command)
+	}
 	return s
+}
+
+// longestLaunch is how many bytes of a command may stand for its run.
+const longestLaunch = 120
+
+// launched gives the one command of a line that can have run tests, or "".
+func launched(line string) string {
+	found := ""
+	for _, words := range commands(line) {
+		name := words[0]
+		if slices.Contains(viewers, name) || name == "cd" || name == "export" {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		words = slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "<>&") })
+		found = strings.Join(words, " ")
+	}
+	if len(found) > longestLaunch {
+		return ""
+	}
+	return found
 }
 
 // starts finds the words that start the runner, in the place of a command, and gives those after them.

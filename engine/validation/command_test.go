@@ -17,7 +17,10 @@ func TestSelection(t *testing.T) {
 		want                 string // names, failures with a "!"
 	}{
 		{"nothing is known of the command", "", pass, "unnamed tests"},
-		{"another program ran it", "make test", pass, "unnamed tests"},
+		{"another program ran it", "cd /repo && make test 2>&1 | tail -5", pass, "make test (all)"},
+		{"another program ran it, and failures were cut off", "make test | tail -1", "1 failed, 4 passed in 0.10s\n", "!make test (some)"},
+		{"another program ran it, and what passed is not known", "make test", fail, "!a.py::x"},
+		{"one of several programs ran it", "make; ./all.sh", pass, "unnamed tests"},
 		{"all", "pytest -q", pass, "all tests"},
 		{"all, in a folder, piped", "cd /repo && python -m pytest -q --tb=short 2>&1 | tail -5", pass, "all tests"},
 		{"a tool's JSON arguments", `Bash {"command": "cd /repo && pytest -q tests/a.py"}`, pass, "tests/a.py (all)"},

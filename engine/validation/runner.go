@@ -13,7 +13,7 @@ type runner struct {
 	parse func(lines []string, r *run)
 
 	// How the runner is called: the words that start it, flags that choose among tests, flags that take the
-	// next word, flags that stop at a failure.
+	// next word, flags that stop at a failure. Without words a closing line is not the whole command's.
 	words, narrowing, valued, stopping []string
 }
 

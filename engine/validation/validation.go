@@ -33,7 +33,7 @@ func (s Status) Failing() bool { return s == Failed || s == Errored }
 // Name is the test's own, with what makes it unique in its project before it: "tests/test_a.py::test_x",
 // "example.com/calc TestSub/big", "src/a.test.ts > suite > test". Many runs name only their failures; what
 // they say of the others has a name of these forms, where a scope is a file, folder, package, module or
-// class, or "all tests":
+// class, "all tests", or the command of a run of which no more is known:
 //
 //	"scope (all)"       passed: every test of the scope did
 //	"scope [flags]"     passed: those tests of the scope did that the flags chose; says nothing of others
@@ -135,6 +135,8 @@ func (r *run) group(scope string, failures bool) {
 		r.add(scope+rest, Passed)
 	case s.narrowed:
 		r.add(scope+" ["+strings.Join(s.flags, " ")+"]", Passed)
+	case !s.known && scope == s.launched:
+		r.add(scope+all, Passed)
 	case !s.known && scope == allTests:
 		r.add(unnamed, Passed)
 	case !s.known:
@@ -158,6 +160,9 @@ func (r *run) close(s Summary) {
 		r.add(r.selection.whole()+some, Failed)
 	case failures > failed:
 		// Some failures were cut off: nothing is known about the tests that are not named.
+	case failures == 0 && s.Passed > 0 && r.selection.launched != "":
+		// Failures of such a run that were not named are fixed by a run that has none.
+		r.group(r.selection.launched, false)
 	case s.Passed > passed && !groups:
 		for _, scope := range r.selection.scopes() {
 			r.group(scope, failures > 0)
