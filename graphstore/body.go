@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/klauspost/compress/zstd"
@@ -59,6 +60,20 @@ func chunks(text []byte) [][]byte {
 		head = nil
 	}
 	return out
+}
+
+// writeBody sets the pieces of a body that txn does not see yet.
+func writeBody(txn *badger.Txn, set func(k, v []byte) error, number uint64, b body) error {
+	_, err := txn.Get(bodyKey(number, b.Sum, 0))
+	if !errors.Is(err, badger.ErrKeyNotFound) {
+		return err // nil: it is there
+	}
+	for i, piece := range slices.Backward(chunks(b.text)) { // the first last: where it is, all are
+		if err := set(bodyKey(number, b.Sum, uint32(i)), piece); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loader reads bodies of a session, each checked against the hash that names it.

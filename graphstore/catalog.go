@@ -122,7 +122,7 @@ func (s *Store) change(ctx context.Context, session string, create bool, fn func
 	defer txn.Discard()
 	e, err := readEntry(txn, session)
 	if create && errors.Is(err, ErrNotFound) {
-		e, err = s.newEntry(txn, session)
+		e, err = s.newEntry(session), nil
 	}
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *Store) change(ctx context.Context, session string, create bool, fn func
 	if err := fn(txn, &e); err != nil {
 		return err
 	}
-	if err := write(txn, catalogKey(session, kindEntry), e); err != nil {
+	if err := writeEntry(txn, e); err != nil {
 		return err
 	}
 	return commit(txn)
@@ -144,10 +144,20 @@ func commit(txn *badger.Txn) error {
 	return nil
 }
 
-// newEntry begins a session inside txn.
-func (s *Store) newEntry(txn *badger.Txn, session string) (entry, error) {
-	e := entry{Name: session, Number: s.number.Add(1), Graph: 1}
-	return e, txn.Set(kindKey(e.Number, kindName), []byte(session))
+// newEntry is the entry of a session that is not there yet.
+func (s *Store) newEntry(session string) entry {
+	return entry{Name: session, Number: s.number.Add(1), Graph: 1}
+}
+
+// writeEntry puts the entry, and the session's name among its own keys.
+func writeEntry(txn *badger.Txn, e entry) error {
+	key := kindKey(e.Number, kindName)
+	if _, err := txn.Get(key); errors.Is(err, badger.ErrKeyNotFound) {
+		if err := txn.Set(key, []byte(e.Name)); err != nil {
+			return err
+		}
+	}
+	return write(txn, catalogKey(e.Name, kindEntry), e)
 }
 
 func checkName(session string) error {

@@ -59,7 +59,7 @@ type Report struct {
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	var c checker
 	err := s.view(ctx, func(txn *badger.Txn) error {
-		if err := s.db.VerifyChecksum(); err != nil {
+		if err := verifyTables(s.db); err != nil {
 			c.found("", "", KindTables, "%v; restore the folder from a copy", err)
 		}
 		c.txn = txn
@@ -75,6 +75,16 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		return nil
 	})
 	return c.Report, err
+}
+
+// verifyTables reads all tables through. Badger panics over some that are damaged.
+func verifyTables(db *badger.DB) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a table cannot be read: %v", p)
+		}
+	}()
+	return db.VerifyChecksum()
 }
 
 // checker looks at one snapshot.

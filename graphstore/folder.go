@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ const (
 	format     = 1        // the version of what FORMAT.md describes
 	formatFile = "FORMAT" // the file in the folder that says so
 	formatText = "ctxweaver store, format "
+	tempMark   = "-new-" // in the name of a file that is about to replace another
 )
 
 // claim makes sure that dir holds a store of our format, or makes it one if it is absent or empty. It
@@ -33,8 +35,12 @@ func claim(dir string) error {
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
+	names = slices.DeleteFunc(names, func(n fs.DirEntry) bool { return strings.Contains(n.Name(), tempMark) })
 	if len(names) == 0 {
-		return writeFormat(dir)
+		if err := replaceFile(dir, formatFile, fmt.Appendf(nil, "%s%d\n", formatText, format)); err != nil {
+			return fmt.Errorf("open store: %w", err)
+		}
+		return nil
 	}
 	text, err := os.ReadFile(filepath.Join(dir, formatFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +57,8 @@ func claim(dir string) error {
 	return complete(dir, names)
 }
 
-// complete fails if tables or logs are there and the manifest that lists them is not.
+// complete fails if the files are not as they were, or tables or logs are there and the manifest that lists
+// them is not.
 func complete(dir string, names []fs.DirEntry) error {
 	manifest, data := false, ""
 	for _, n := range names {
@@ -65,19 +72,23 @@ func complete(dir string, names []fs.DirEntry) error {
 	if data != "" && !manifest {
 		return fmt.Errorf("open %s: %w: %s is gone though %s is there; restore the folder from a copy", dir, ErrDamaged, badger.ManifestFilename, data)
 	}
-	return nil
+	return breakSeal(dir)
 }
 
-func writeFormat(dir string) error {
-	f, err := os.Create(filepath.Join(dir, formatFile))
+// replaceFile writes a file, all of it or nothing.
+func replaceFile(dir, name string, text []byte) error {
+	f, err := os.CreateTemp(dir, name+tempMark+"*")
 	if err != nil {
-		return fmt.Errorf("open store: %w", err)
+		return err
 	}
-	_, err = fmt.Fprintf(f, "%s%d\n", formatText, format)
+	_, err = f.Write(text)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("open store: %w", err)
+		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return nil
+	if err := os.Rename(f.Name(), filepath.Join(dir, name)); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(dir)
 }
 
 // openBadger opens the database. The memtable keeps Badger's 64 MB: a store that was killed cannot be
@@ -96,7 +107,7 @@ func openBadger(dir string, opts *Options) (db *badger.DB, err error) {
 		WithMetricsEnabled(false).
 		WithValueLogFileSize(64 << 20).
 		WithBlockCacheSize(64 << 20).
-		WithChecksumVerificationMode(verification(dir))
+		WithChecksumVerificationMode(options.OnBlockRead)
 	db, err = badger.Open(o)
 	switch {
 	case err == nil:
@@ -107,26 +118,6 @@ func openBadger(dir string, opts *Options) (db *badger.DB, err error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	return nil, fmt.Errorf("open %s: %w: %w; restore the folder from a copy", dir, ErrDamaged, err)
-}
-
-// verification chooses how tables are checked against their checksums: whole at open while that takes a
-// fraction of a second, later block by block. A damaged block that is only met when it is read looks to
-// Badger's callers like keys that are not there, which is why small stores pay for the first.
-func verification(dir string) options.ChecksumVerificationMode {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return options.OnBlockRead // in memory, or Open will say what is wrong
-	}
-	var size int64
-	for _, f := range files {
-		if info, err := f.Info(); err == nil && filepath.Ext(f.Name()) == ".sst" {
-			size += info.Size()
-		}
-	}
-	if size <= 256<<20 {
-		return options.OnTableAndBlockRead
-	}
-	return options.OnBlockRead
 }
 
 // owner says which process has the folder open, if its lock file tells.

@@ -43,7 +43,11 @@ func (s *Store) Put(ctx context.Context, session string, nodes ...Node) error {
 	mu.Lock()
 	defer mu.Unlock()
 	batches := split(nodes)
-	batches = append(batches, split(holdBack(batches))...)
+	late, err := s.holdBack(session, batches)
+	if err != nil {
+		return fmt.Errorf("put into session %q: %w", session, err)
+	}
+	batches = append(batches, split(late)...)
 	for _, batch := range batches {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -68,7 +72,7 @@ func split(nodes []Node) [][]Node {
 		}
 	}
 	if start < len(nodes) {
-		out = append(out, slices.Clone(nodes[start:]))
+		out = append(out, nodes[start:])
 	}
 	return out
 }
@@ -92,13 +96,20 @@ func textBytes(s Step) int {
 	return size
 }
 
-// holdBack takes out of the batches the fixes by nodes of later ones, which would point nowhere if the
-// process died in between. It returns the nodes to be put once more, whole, when all are there.
-func holdBack(batches [][]Node) []Node {
+// holdBack takes out of the batches the fixes by nodes that only later ones bring, which would point
+// nowhere if the process died in between. It returns the nodes to be put once more, whole, when all are
+// there.
+func (s *Store) holdBack(session string, batches [][]Node) ([]Node, error) {
 	if len(batches) < 2 {
-		return nil
+		return nil, nil
 	}
-	at := map[NodeID]int{}
+	txn := s.db.NewTransaction(false)
+	defer txn.Discard()
+	e, err := readEntry(txn, session)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	at := map[NodeID]int{} // the first batch that brings a node
 	for i, batch := range batches {
 		for _, n := range batch {
 			if _, ok := at[n.ID]; !ok {
@@ -108,16 +119,22 @@ func holdBack(batches [][]Node) []Node {
 	}
 	var late []Node
 	for i, batch := range batches {
+		isLate := func(f Fix) bool {
+			if at[f.By] <= i {
+				return false
+			}
+			_, err := txn.Get(recordKey(e.Number, f.By))
+			return err != nil
+		}
 		batches[i] = slices.Clone(batch) // the caller's nodes stay as they are
 		for j, n := range batch {
-			isLate := func(f Fix) bool { return at[f.By] > i }
 			if slices.ContainsFunc(n.Fixes, isLate) {
 				late = append(late, n)
 				batches[i][j].Fixes = slices.DeleteFunc(slices.Clone(n.Fixes), isLate)
 			}
 		}
 	}
-	return late
+	return late, nil
 }
 
 // item is a node about to be written.
@@ -128,36 +145,45 @@ type item struct {
 	old     *record // as it is stored; nil for a new node
 }
 
+// putBatch plans, writes ahead what is too much for one transaction, and writes the rest in one. The
+// session's lock keeps the plan true.
 func (s *Store) putBatch(session string, nodes []Node) error {
-	txn := s.db.NewTransaction(true)
-	defer txn.Discard()
-	e, err := readEntry(txn, session)
-	if errors.Is(err, ErrNotFound) {
-		e, err = s.newEntry(txn, session)
-	}
-	if err != nil {
-		return err
-	}
-	items, err := plan(txn, e, nodes)
+	e, items, err := s.plan(session, nodes)
 	if err != nil {
 		return err
 	}
 	if err := s.writeAhead(e, items); err != nil {
 		return err
 	}
+	txn := s.db.NewTransaction(true)
+	defer txn.Discard()
 	changed, err := writeItems(txn, &e, items)
 	if err != nil || !changed {
 		return err
 	}
-	if err := write(txn, catalogKey(session, kindEntry), e); err != nil {
+	if err := writeEntry(txn, e); err != nil {
 		return err
 	}
 	return commit(txn)
 }
 
-// plan checks nodes against what is stored. Everything that can be wrong with them is found here, before
-// anything is written.
-func plan(txn *badger.Txn, e entry, nodes []Node) ([]*item, error) {
+// plan checks nodes against what is stored, and returns what is to be written and the session's entry.
+func (s *Store) plan(session string, nodes []Node) (entry, []*item, error) {
+	txn := s.db.NewTransaction(false)
+	defer txn.Discard()
+	e, err := readEntry(txn, session)
+	if errors.Is(err, ErrNotFound) {
+		e, err = s.newEntry(session), nil
+	}
+	if err != nil {
+		return e, nil, err
+	}
+	items, err := planNodes(txn, e, nodes)
+	return e, items, err
+}
+
+// planNodes finds everything that can be wrong with nodes, before anything is written.
+func planNodes(txn *badger.Txn, e entry, nodes []Node) ([]*item, error) {
 	known := map[NodeID]*item{}
 	var items []*item
 	next := uint64(e.Nodes)
@@ -249,25 +275,23 @@ func checkLinks(txn *badger.Txn, e entry, known map[NodeID]*item, it *item) erro
 // writeAhead writes the bodies of nodes that would not fit into one transaction. A body is named by its
 // hash and found only through a record, so that a crash in between leaves nothing half-written.
 func (s *Store) writeAhead(e entry, items []*item) error {
-	var batch *badger.WriteBatch
+	large := func(it *item) bool { return textBytes(it.node.Step) > maxAhead }
+	if !slices.ContainsFunc(items, large) {
+		return nil
+	}
+	txn := s.db.NewTransaction(false)
+	defer txn.Discard()
+	batch := s.db.NewWriteBatch()
+	defer batch.Cancel()
 	for _, it := range items {
-		if textBytes(it.node.Step) <= maxAhead {
+		if !large(it) {
 			continue
 		}
-		if batch == nil {
-			batch = s.db.NewWriteBatch()
-			defer batch.Cancel()
-		}
 		for _, b := range fold(it.node).Bodies {
-			for i, piece := range chunks(b.text) {
-				if err := batch.Set(bodyKey(e.Number, b.Sum, uint32(i)), piece); err != nil {
-					return fmt.Errorf("write body: %w", err)
-				}
+			if err := writeBody(txn, batch.Set, e.Number, b); err != nil {
+				return fmt.Errorf("write body: %w", err)
 			}
 		}
-	}
-	if batch == nil {
-		return nil
 	}
 	if err := batch.Flush(); err != nil {
 		return fmt.Errorf("write bodies: %w", err)
@@ -353,16 +377,8 @@ func writeRecord(txn *badger.Txn, e entry, it *item, r record) (same bool, err e
 		return false, err
 	}
 	for _, b := range r.Bodies {
-		_, err := txn.Get(bodyKey(e.Number, b.Sum, 0))
-		if err == nil {
-			continue
-		} else if !errors.Is(err, badger.ErrKeyNotFound) {
+		if err := writeBody(txn, txn.Set, e.Number, b); err != nil {
 			return false, err
-		}
-		for i, piece := range chunks(b.text) {
-			if err := txn.Set(bodyKey(e.Number, b.Sum, uint32(i)), piece); err != nil {
-				return false, err
-			}
 		}
 	}
 	return false, txn.Set(key, data)

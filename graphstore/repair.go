@@ -180,7 +180,7 @@ func (s *Store) rebuild(ctx context.Context, e entry, nodes []NodeID) error {
 		if err := txn.Set(kindKey(e.Number, kindName), []byte(e.Name)); err != nil {
 			return err
 		}
-		return write(txn, catalogKey(e.Name, kindEntry), fresh)
+		return writeEntry(txn, fresh)
 	})
 	if err != nil {
 		return err

@@ -81,7 +81,16 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	return s.db.Close()
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close store: %w", err)
+	}
+	if s.dir == "" {
+		return nil
+	}
+	if err := closeSeal(s.dir); err != nil {
+		return fmt.Errorf("close store: seal its files: %w", err)
+	}
+	return nil
 }
 
 // resume finishes the deletions that were under way, and finds the session number to go on from.

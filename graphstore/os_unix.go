@@ -3,7 +3,9 @@
 package graphstore
 
 import (
+	"errors"
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -13,4 +15,13 @@ func allocated(info fs.FileInfo) int64 {
 		return int64(st.Blocks) * 512
 	}
 	return info.Size()
+}
+
+// syncDir makes the names in a folder last.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

@@ -1,0 +1,182 @@
+package graphstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// sealFile holds the seal: what the store's files were when it was closed, or last opened. Badger needs
+// it, for it trusts its files: over a damaged table it panics, and what a cut manifest does not list any
+// more it deletes.
+const sealFile = "SEAL"
+
+// maxSealed is up to how many bytes of tables are read through when a store is opened. Of larger stores,
+// which would take long, the sizes are compared, and Check does the rest.
+const maxSealed = 256 << 20
+
+// seal describes the files that hold the data. Tables never change, but come and go while the store is
+// open; the others are as described only while it is closed.
+type seal struct {
+	Closed bool            `json:"closed"`
+	Files  map[string]file `json:"files"`
+}
+
+type file struct {
+	Size int64  `json:"size"`
+	CRC  uint32 `json:"crc"`
+}
+
+// readSeal returns a zero seal if dir has none.
+func readSeal(dir string) (seal, error) {
+	var s seal
+	text, err := os.ReadFile(filepath.Join(dir, sealFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	} else if err != nil {
+		return s, fmt.Errorf("open store: %w", err)
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("open %s: %w: %s is garbled: %w; delete it to open the store unchecked", dir, ErrDamaged, sealFile, err)
+	}
+	return s, nil
+}
+
+func (s seal) write(dir string) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return replaceFile(dir, sealFile, append(text, '\n'))
+}
+
+// breakSeal compares the files with the seal, and marks it open before Badger changes anything.
+func breakSeal(dir string) error {
+	s, err := readSeal(dir)
+	if err != nil {
+		return err
+	}
+	if err := s.compare(dir); err != nil {
+		// Another process may just have opened the store; then Badger's lock has the last word.
+		if again, rerr := readSeal(dir); rerr != nil || again.Closed == s.Closed {
+			return fmt.Errorf("open %s: %w: %w; restore the folder from a copy, or delete %s to open what is left", dir, ErrDamaged, err, sealFile)
+		}
+		return nil
+	}
+	if !s.Closed {
+		return nil
+	}
+	s.Closed = false
+	if err := s.write(dir); err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	return nil
+}
+
+func (s seal) compare(dir string) error {
+	var total int64
+	for _, f := range s.Files {
+		total += f.Size
+	}
+	for name, want := range s.Files {
+		table := filepath.Ext(name) == ".sst"
+		if !table && !s.Closed {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) && !s.Closed {
+			continue // it was merged with others before the process died
+		} else if err != nil {
+			return err
+		}
+		got := file{info.Size(), want.CRC}
+		if got == want && (!table || total <= maxSealed) {
+			if got, err = describe(dir, name); err != nil {
+				return err
+			}
+		}
+		if got != want {
+			return fmt.Errorf("%s is not as it was", name)
+		}
+	}
+	return s.compareManifest(dir)
+}
+
+// compareManifest finds a manifest that was cut after the process died: it has grown smaller, and does not
+// list tables that were there before and still are.
+func (s seal) compareManifest(dir string) error {
+	want, ok := s.Files[badger.ManifestFilename]
+	if !ok || s.Closed {
+		return nil
+	}
+	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() >= want.Size {
+		return err
+	}
+	manifest, _, err := badger.ReplayManifestFile(f, 0, badger.DefaultOptions(dir))
+	if err != nil {
+		return err
+	}
+	for name := range s.Files {
+		var id uint64
+		if n, _ := fmt.Sscanf(name, "%d.sst", &id); n != 1 {
+			continue
+		}
+		_, listed := manifest.Tables[id]
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !listed {
+			return fmt.Errorf("%s is shorter than it was, and does not list %s", badger.ManifestFilename, name)
+		}
+	}
+	return nil
+}
+
+// closeSeal seals the files of a store that was closed. What the last seal says of tables is still true.
+func closeSeal(dir string) error {
+	last, err := readSeal(dir)
+	if err != nil {
+		return err
+	}
+	s := seal{Closed: true, Files: map[string]file{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		table := filepath.Ext(name) == ".sst"
+		if !table && name != badger.ManifestFilename && name != badger.KeyRegistryFileName {
+			continue
+		}
+		known, ok := last.Files[name]
+		if !ok || !table {
+			if known, err = describe(dir, name); err != nil {
+				return err
+			}
+		}
+		s.Files[name] = known
+	}
+	return s.write(dir)
+}
+
+func describe(dir, name string) (file, error) {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return file{}, err
+	}
+	defer f.Close()
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	n, err := io.Copy(sum, f)
+	return file{n, sum.Sum32()}, err
+}
