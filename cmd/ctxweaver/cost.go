@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ctxweaver/ctxweaver/compress"
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
@@ -18,52 +18,62 @@ const (
 // by message and then character by character, that it has in common with the request before.
 type meter struct {
 	requests int
-	tokens   float64 // of all prompts
-	uncached float64 // of those, outside the common prefix
+	tokens   int // of all prompts
+	uncached int // of those, outside the common prefix
+	count    compress.Counter
 	previous []string
 }
 
 // add takes in the next request.
-func (m *meter) add(w *engine.Window) error {
-	parts := make([]string, len(w.Messages))
-	size := 0
+func (m *meter) add(w *engine.Window) {
+	messages := make([]string, len(w.Messages))
 	for i, p := range w.Messages {
-		b, err := p.MarshalJSON()
-		if err != nil {
-			return fmt.Errorf("message %d: %w", i, err)
-		}
-		parts[i] = string(b)
-		size += utf8.RuneCount(b)
-	}
-	share := 1.0
-	if size > 0 && m.requests > 0 {
-		share = 1 - float64(common(m.previous, parts))/float64(size)
+		messages[i] = flat(p)
 	}
 	m.requests++
-	m.tokens += float64(w.Tokens)
-	m.uncached += share * float64(w.Tokens)
-	m.previous = parts
-	return nil
+	m.tokens += w.Tokens
+	m.uncached += min(w.Tokens, m.outside(messages))
+	m.previous = messages
 }
 
-// common counts the characters of the longest common prefix.
-func common(a, b []string) int {
+// outside counts the tokens of what does not continue the previous request's prefix.
+func (m *meter) outside(messages []string) int {
+	same := 0
+	for same < min(len(messages), len(m.previous)) && messages[same] == m.previous[same] {
+		same++
+	}
+	tokens := 0
+	for i, text := range messages[same:] {
+		if i == 0 && same < len(m.previous) {
+			text = text[common(text, m.previous[same]):]
+		}
+		tokens += m.count.Count(text)
+	}
+	return tokens
+}
+
+// flat is all that a message says, as one text.
+func flat(p engine.Prompt) string {
+	parts := []string{p.Role, p.CallID, p.Thinking, p.Content}
+	for _, c := range p.Calls {
+		parts = append(parts, c.ID, c.Name, c.Args)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// common is the length of the longest common prefix that ends between characters.
+func common(a, b string) int {
 	n := 0
-	for i := range min(len(a), len(b)) {
-		if a[i] == b[i] {
-			n += utf8.RuneCountInString(b[i])
-			continue
-		}
-		j := 0
-		for j < min(len(a[i]), len(b[i])) && a[i][j] == b[i][j] {
-			j++
-		}
-		return n + utf8.RuneCountInString(strings.ToValidUTF8(b[i][:j], ""))
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
 	}
 	return n
 }
 
 // cost is that of all requests, in tokens at the input price.
 func (m *meter) cost() float64 {
-	return cachedRead*(m.tokens-m.uncached) + cachedWrite*m.uncached
+	return cachedRead*float64(m.tokens-m.uncached) + cachedWrite*float64(m.uncached)
 }

@@ -110,7 +110,8 @@ func try(ctx context.Context, t *importer.Trajectory) ([]trial, error) {
 				tr.Held += len(needs[call]) - len(gone)
 			}
 			tr.Whole, tr.Omitted, tr.Last = fates(w, engine.Whole), fates(w, engine.Omitted), w.Tokens
-			return m.add(w)
+			m.add(w)
+			return nil
 		})
 		if err != nil {
 			return nil, err

@@ -57,9 +57,9 @@ func demands(steps []engine.Step) [][]string {
 	known, seen, took := always(steps), set{}, set{}
 	var out [][]string
 	for _, s := range steps {
-		known.add(specificWords(s.Thought))
+		said := specificWords(s.Thinking + "\n" + s.Thought)
 		for _, c := range s.Calls {
-			action := unescape(c.Args)
+			action := unescape(c.Name + " " + c.Args)
 			took.add(specificWords(action), longLines(action))
 			if c.Joined { // counted with the call that has the answer
 				continue
@@ -72,12 +72,13 @@ func demands(steps []engine.Step) [][]string {
 			}
 			slices.Sort(need)
 			out = append(out, need)
-			known.add(took)
+			known.add(took, said)
 			took = set{}
 			if c.Observation != nil {
 				seen.add(specificWords(c.Observation.Text), longLines(c.Observation.Text))
 			}
 		}
+		known.add(said)
 	}
 	return out
 }
@@ -102,9 +103,9 @@ func missing(demands []string, context []engine.Prompt) []string {
 	}
 	var b strings.Builder
 	for _, m := range context {
-		b.WriteString(m.Content + "\n")
+		b.WriteString(m.Thinking + "\n" + m.Content + "\n")
 		for _, c := range m.Calls {
-			b.WriteString(unescape(c.Args) + "\n")
+			b.WriteString(c.Name + " " + unescape(c.Args) + "\n")
 		}
 	}
 	text := b.String()

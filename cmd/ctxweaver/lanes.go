@@ -251,9 +251,12 @@ func (d drawn) picture(glyph string, ascii bool, paint func(column int, guess bo
 		dash = "-"
 	}
 	for i, s := range d.squares {
-		if i == d.column {
+		switch {
+		case i == d.column:
 			text += glyph
-		} else {
+		case s.sides == 0:
+			text += " "
+		default:
 			text += paint(i, s.guess, box(s.sides, ascii))
 		}
 		gap := " "

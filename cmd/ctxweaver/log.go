@@ -233,36 +233,35 @@ func done(n engine.Node, dir string) string {
 
 // branches says of each branch that is not on the way to the head where it leaves it and what it holds.
 func branches(t thread) []string {
-	at, path := index(t.all), index(t.path)
-	size, newest := map[engine.NodeID]int{}, map[engine.NodeID]engine.Node{}
-	var forks []engine.NodeID // first nodes of branches
+	path := index(t.path)
+	type branch struct {
+		first, newest engine.Node
+		steps         int
+	}
+	var found []*branch
+	of := map[engine.NodeID]*branch{} // the branch that a node is on; a node comes after its previous one
 	for _, n := range t.all {
 		if _, on := path[n.ID]; on {
 			continue
 		}
-		first := n
-		for {
-			before, ok := at[first.Previous]
-			if _, on := path[first.Previous]; on || !ok {
-				break
-			}
-			first = t.all[before]
+		b := of[n.Previous]
+		if b == nil {
+			b = &branch{first: n, newest: n}
+			found = append(found, b)
 		}
-		if size[first.ID] == 0 {
-			forks = append(forks, first.ID)
-		}
-		size[first.ID]++
-		if n.Seq >= newest[first.ID].Seq {
-			newest[first.ID] = n
+		of[n.ID] = b
+		b.steps++
+		if n.Seq >= b.newest.Seq {
+			b.newest = n
 		}
 	}
 	var out []string
-	for _, id := range forks {
+	for _, b := range found {
 		from := "at the beginning"
-		if i, ok := path[t.all[at[id]].Previous]; ok {
+		if i, ok := path[b.first.Previous]; ok {
 			from = fmt.Sprintf("after step %d", t.path[i].Seq)
 		}
-		out = append(out, fmt.Sprintf("another branch %s: %s, the newest %s", from, plural(size[id], "step"), newest[id].ID[:7]))
+		out = append(out, fmt.Sprintf("another branch %s: %s, the newest %s", from, plural(b.steps, "step"), b.newest.ID[:7]))
 	}
 	return out
 }

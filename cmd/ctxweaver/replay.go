@@ -177,7 +177,7 @@ type comparison struct {
 
 func (m *meter) comparison(p engine.Policy) comparison {
 	n := float64(max(1, m.requests))
-	return comparison{p, m.requests, m.tokens / n, m.uncached / n, m.uncached / max(1, m.tokens), m.cost() / n}
+	return comparison{p, m.requests, float64(m.tokens) / n, float64(m.uncached) / n, float64(m.uncached) / float64(max(1, m.tokens)), m.cost() / n}
 }
 
 // compare sums up what each policy costs.
@@ -189,7 +189,8 @@ func (a *app) compare(ctx context.Context, t *importer.Trajectory, r replay, cal
 		var m meter
 		err := engine.Replay(ctx, t.Steps, policy, r.first, func(_ int, w *engine.Window) error {
 			p.add(1)
-			return m.add(w)
+			m.add(w)
+			return nil
 		})
 		if err != nil {
 			return err

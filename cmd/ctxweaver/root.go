@@ -134,9 +134,9 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 				near = append(near, c.Name())
 			}
 		}
-		return usage("%s has no command %q; there are %s", cmd.CommandPath(), args[0], strings.Join(near, ", "))
+		return usage("no such command: %q; there are %s", args[0], strings.Join(near, ", "))
 	}
-	return usage("%s has no command %q; did you mean %s?", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+	return usage("no such command: %q; did you mean %s?", args[0], strings.Join(near, " or "))
 }
 
 // flagError adds to what is wrong with a flag the flags there are.
@@ -157,9 +157,9 @@ func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage("%s: something is missing; call it as %q", cmd.CommandPath(), cmd.UseLine())
+			return usage("something is missing; call it as: %s", cmd.UseLine())
 		case most >= 0 && len(args) > most:
-			return usage("%s: %q is too much; call it as %q", cmd.CommandPath(), args[most], cmd.UseLine())
+			return usage("%q is too much; call it as: %s", args[most], cmd.UseLine())
 		}
 		return nil
 	}

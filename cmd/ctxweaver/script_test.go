@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"regexp"
 	"runtime"
@@ -84,8 +85,12 @@ func occupy(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { ts.Check(e.Close()) })
 }
 
-// damage is "damage DIR": the store there loses its sessions' lists of nodes (FORMAT.md).
+// damage is "damage DIR": the store there loses its sessions' lists of nodes, and the seal that would tell
+// of it at once (FORMAT.md).
 func damage(ts *testscript.TestScript, _ bool, args []string) {
+	if err := os.Remove(ts.MkAbs(args[0]) + "/SEAL"); !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(err)
+	}
 	db, err := badger.Open(badger.DefaultOptions(ts.MkAbs(args[0])).WithLogger(nil))
 	ts.Check(err)
 	ts.Check(db.Update(func(txn *badger.Txn) error {
@@ -121,11 +126,18 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// appendFile is "append FROM TO".
+// appendFile is "append FROM TO [first|rest]": all of FROM, or what comes before or after its middle.
 func appendFile(ts *testscript.TestScript, _ bool, args []string) {
 	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_APPEND|os.O_WRONLY, 0)
 	ts.Check(err)
-	_, err = f.WriteString(ts.ReadFile(args[0]))
+	text := ts.ReadFile(args[0])
+	switch middle := len(text) / 2; {
+	case len(args) == 3 && args[2] == "first":
+		text = text[:middle]
+	case len(args) == 3 && args[2] == "rest":
+		text = text[middle:]
+	}
+	_, err = f.WriteString(text)
 	ts.Check(err)
 	ts.Check(f.Close())
 }
