@@ -1,0 +1,207 @@
+package graphstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A folder that is something else, newer or in use is refused with one clear line, and left as it was.
+func TestOpenRefuses(t *testing.T) {
+	for _, c := range []struct {
+		why   string
+		files map[string]string
+		want  error
+		says  string
+	}{
+		{"someone's notes", map[string]string{"notes.txt": "x"}, ErrForeign, "choose another folder"},
+		{"another program's Badger", map[string]string{"MANIFEST": "Bdgr", "000001.vlog": "x"}, ErrForeign, "FORMAT"},
+		{"a hidden file is a file", map[string]string{".git": "x"}, ErrForeign, "choose another folder"},
+		{"a later format", map[string]string{formatFile: formatText + "2\n"}, ErrNewer, "use a newer ctxweaver"},
+		{"a format that is no number", map[string]string{formatFile: formatText + "x\n"}, ErrDamaged, "restore it"},
+		{"someone's file of that name", map[string]string{formatFile: "pdf"}, ErrDamaged, "restore it"},
+		{"tables without their manifest", map[string]string{formatFile: formatText + "1\n", "000001.sst": "x"}, ErrDamaged, "MANIFEST is gone"},
+		{"a garbled seal", map[string]string{formatFile: formatText + "1\n", sealFile: "{"}, ErrDamaged, "delete it"},
+	} {
+		dir := t.TempDir()
+		for name, text := range c.files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := Open(dir, nil)
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", c.why, err)
+		}
+		if got := readAll(t, dir); fmt.Sprint(got) != fmt.Sprint(c.files) {
+			t.Errorf("%s: the folder has become %v", c.why, got)
+		}
+	}
+}
+
+func readAll(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[e.Name()] = string(text)
+	}
+	return out
+}
+
+func TestOpenLocked(t *testing.T) {
+	s := open(t, nil)
+	put(t, s, "s", chain("s", 3)...)
+	_, err := Open(s.dir, nil)
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "by this process") {
+		t.Fatal(err)
+	}
+	put(t, s, "s", chain("s", 5)...) // the owner goes on
+}
+
+func TestClosedStore(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, nil)
+	nodes := chain("s", 3)
+	put(t, s, "s", nodes...)
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, get := s.Get(ctx, "s", nodes[0].ID)
+	_, walk := s.Ancestry(ctx, "s", nodes[2].ID, Walk{})
+	_, compact := s.Compact(ctx)
+	for call, err := range map[string]error{"Put": s.Put(ctx, "s", nodes...), "Get": get, "Ancestry": walk, "Compact": compact, "Delete": s.Delete(ctx, "s")} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+}
+
+// Whatever happens to any file of a store that was closed, or whose process died, Open says which is damaged
+// or Check finds nothing amiss and nothing is lost. The one exception is the log of a process that died:
+// from its first damaged entry on, it looks as if it had not been written.
+func TestOpenDamaged(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	s, err := Open(dir, &Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "tables", work("tables", 300)...)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(dir, &Options{NoSync: true}); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "log", work("log", 20)...)
+	killed := snapshot(t, dir)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for state, files := range map[string]map[string]image{"closed": snapshot(t, dir), "killed": killed} {
+		for name, f := range files {
+			if len(f.text) == 0 {
+				continue
+			}
+			flipped := bytes.Clone(f.text)
+			flipped[len(flipped)/2] ^= 0x55
+			half := int64(len(f.text) / 2)
+			for how, damaged := range map[string]*image{
+				"flipped": {flipped, f.size},
+				"cut":     {f.text[:half], half},
+				"emptied": {nil, 0},
+				"removed": nil,
+			} {
+				dir := t.TempDir()
+				for other, f := range files {
+					if other != name {
+						f.write(t, filepath.Join(dir, other))
+					} else if damaged != nil {
+						damaged.write(t, filepath.Join(dir, name))
+					}
+				}
+				s, err := Open(dir, nil)
+				if errors.Is(err, ErrDamaged) || errors.Is(err, ErrForeign) && name == formatFile {
+					continue
+				} else if err != nil {
+					t.Errorf("%s, %s %s: %v", state, name, how, err)
+					continue
+				}
+				report, err := s.Check(ctx)
+				if err != nil || len(report.Problems) > 0 || report.Nodes < 300 || report.Nodes < 320 && filepath.Ext(name) != ".mem" {
+					t.Errorf("%s, %s %s: opened with %d nodes, %v, %v", state, name, how, report.Nodes, err, report.Problems)
+				}
+				if err := s.Close(); err != nil {
+					t.Errorf("%s, %s %s: %v", state, name, how, err)
+				}
+			}
+		}
+	}
+}
+
+// image is a file without the empty space at its end, of which Badger's logs have a lot.
+type image struct {
+	text []byte
+	size int64
+}
+
+func snapshot(t *testing.T, dir string) map[string]image {
+	t.Helper()
+	out := map[string]image{}
+	for name, text := range readAll(t, dir) {
+		if name != "LOCK" {
+			out[name] = image{[]byte(strings.TrimRight(text, "\x00")), int64(len(text))}
+		}
+	}
+	return out
+}
+
+func (f image) write(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, f.text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, f.size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A store survives closing, and sizes are told.
+func TestReopen(t *testing.T) {
+	ctx := context.Background()
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	nodes := chain("s", 30)
+	for i := range 3 {
+		s, err := Open(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, s, "s", nodes[:10*(i+1)]...)
+		if got := all(t, s, "s"); len(got) != 10*(i+1) {
+			t.Fatal(len(got))
+		}
+		check(t, s)
+		st, err := s.Stats(ctx)
+		if err != nil || st.Sessions != 1 || st.Nodes != 10*(i+1) || st.Tokens != 307*10*(i+1) || st.Disk == 0 {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
