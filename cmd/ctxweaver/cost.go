@@ -21,31 +21,28 @@ type meter struct {
 	tokens   int // of all prompts
 	uncached int // of those, outside the common prefix
 	count    compress.Counter
-	previous []string
+	previous []engine.Prompt
 }
 
 // add takes in the next request.
 func (m *meter) add(w *engine.Window) {
-	messages := make([]string, len(w.Messages))
-	for i, p := range w.Messages {
-		messages[i] = flat(p)
-	}
 	m.requests++
 	m.tokens += w.Tokens
-	m.uncached += min(w.Tokens, m.outside(messages))
-	m.previous = messages
+	m.uncached += min(w.Tokens, m.outside(w.Messages))
+	m.previous = w.Messages
 }
 
 // outside counts the tokens of what does not continue the previous request's prefix.
-func (m *meter) outside(messages []string) int {
-	same := 0
-	for same < min(len(messages), len(m.previous)) && messages[same] == m.previous[same] {
-		same++
+func (m *meter) outside(messages []engine.Prompt) int {
+	first := 0
+	for first < min(len(messages), len(m.previous)) && same(messages[first], m.previous[first]) {
+		first++
 	}
 	tokens := 0
-	for i, text := range messages[same:] {
-		if i == 0 && same < len(m.previous) {
-			text = text[common(text, m.previous[same]):]
+	for i, p := range messages[first:] {
+		text := flat(p)
+		if i == 0 && first < len(m.previous) {
+			text = text[common(text, flat(m.previous[first])):]
 		}
 		tokens += m.count.Count(text)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -136,12 +135,6 @@ func (r replay) choose(ts []*importer.Trajectory) (*importer.Trajectory, error) 
 	return longest, nil
 }
 
-// woven is a line of what --emit writes.
-type woven struct {
-	Step     int             `json:"step"`
-	Messages []engine.Prompt `json:"messages"`
-}
-
 // emit writes the contexts of one policy to a file or to standard output.
 func (a *app) emit(ctx context.Context, t *importer.Trajectory, r replay, p *progress) (err error) {
 	out := a.out
@@ -153,15 +146,10 @@ func (a *app) emit(ctx context.Context, t *importer.Trajectory, r replay, p *pro
 		out = bufio.NewWriterSize(file, 1<<20)
 		defer func() { err = errors.Join(err, out.Flush(), file.Close()) }()
 	}
-	lines := json.NewEncoder(out)
-	lines.SetEscapeHTML(false)
+	lines := contexts{out: out}
 	return engine.Replay(ctx, t.Steps, r.policies[0], r.first, func(call int, w *engine.Window) error {
 		p.add(1)
-		messages := w.Messages
-		if messages == nil {
-			messages = []engine.Prompt{}
-		}
-		return lines.Encode(woven{call, messages})
+		return lines.write(call, w.Messages)
 	})
 }
 

@@ -53,7 +53,7 @@ func (a *app) showStep(t thread, n engine.Node) {
 	}
 	a.print("%s %s", s.bold(fmt.Sprintf("step %d", n.Seq)), s.yellow(string(n.ID)))
 	a.field("session", t.info.Name)
-	a.field("label", v.label(n.Validation, label))
+	a.print("%s %s", s.dim(pad("label", 8, false)), v.label(n.Validation, label))
 	a.field("action", n.Action)
 	a.field("model", n.Step.Model)
 	if !n.Step.Time.IsZero() {
@@ -81,12 +81,9 @@ func (a *app) showStep(t thread, n engine.Node) {
 
 func (a *app) field(name, value string) {
 	if value != "" {
-		a.print("%s %s", a.style().dim(pad(name, 8, false)), visible(oneField(value)))
+		a.print("%s %s", a.style().dim(pad(name, 8, false)), oneLine(value))
 	}
 }
-
-// oneField keeps the colour codes that label puts in.
-func oneField(value string) string { return strings.ReplaceAll(value, "\n", " ") }
 
 // section prints a text under a heading, indented; nothing where it is empty.
 func (a *app) section(head, text string) {

@@ -1,8 +1,6 @@
 package main
 
-import (
-	"strings"
-)
+import "strings"
 
 // table lays text out in columns, two spaces apart.
 type table struct {
