@@ -9,8 +9,8 @@ import (
 // Policy says how a context is woven. The zero value is Full. It is named by one string everywhere:
 // in flags, lists, logs and Windows.
 type Policy struct {
-	name string
-	a, b int // the numbers of its name, in order
+	name    string
+	a, b, c int // the numbers of its name, in order
 }
 
 var (
@@ -31,6 +31,16 @@ func Polling(n, p int) Policy { return Policy{name: "polling", a: n, b: p} }
 // §3.4). Named "paper:m/w".
 func Paper(m, w int) Policy { return Policy{name: "paper", a: m, b: w} }
 
+// Clear drops all but the newest keep observations when the prompt passes trigger tokens, if that frees at
+// least so many. Named "clear:trigger/keep/least".
+func Clear(trigger, keep, least int) Policy {
+	return Policy{name: "clear", a: trigger, b: keep, c: least}
+}
+
+// Prune protects the newest observations up to so many tokens, and drops the others once they are more than
+// batch tokens. Named "prune:protect/batch".
+func Prune(protect, batch int) Policy { return Policy{name: "prune", a: protect, b: batch} }
+
 // policies lists the forms of a name, for reading one and for saying what is right.
 var policies = []struct {
 	name    string
@@ -42,13 +52,15 @@ var policies = []struct {
 	{"window", 1, "window:5", "the newest 5 observations whole"},
 	{"polling", 2, "polling:5/20", "the newest 5 to 24; the boundary moves every 20 observations"},
 	{"paper", 2, "paper:3/5", "the newest step and 5 ancestors, at most 3 parents a step"},
+	{"clear", 3, "clear:30000/10/5000", "past 30000 tokens only the newest 10, if that frees 5000"},
+	{"prune", 2, "prune:15000/15000", "the newest 15000 tokens of observations; what is older goes by 15000"},
 }
 
 // Policies lists an example of each policy's name with its meaning.
 func Policies() []string {
 	var out []string
 	for _, p := range policies {
-		out = append(out, fmt.Sprintf("%-13s %s", p.form, p.meaning))
+		out = append(out, fmt.Sprintf("%-20s %s", p.form, p.meaning))
 	}
 	return out
 }
@@ -67,8 +79,8 @@ func ParsePolicy(s string) (Policy, error) {
 		if err != nil || len(n) != p.numbers || strings.HasSuffix(s, ":") {
 			return Policy{}, fmt.Errorf("policy %q: want the form %s, with whole numbers from 1", s, p.form)
 		}
-		n = append(n, 0, 0)
-		return Policy{name: name, a: n[0], b: n[1]}, nil
+		n = append(n, 0, 0, 0)
+		return Policy{name: name, a: n[0], b: n[1], c: n[2]}, nil
 	}
 	return Policy{}, fmt.Errorf("policy %q: unknown; the policies are %s", s, strings.Join(forms, ", "))
 }
@@ -90,15 +102,17 @@ func numbers(s string) ([]int, error) {
 
 // String is the policy's name, which ParsePolicy reads back.
 func (p Policy) String() string {
-	switch {
-	case p.name == "":
+	if p.name == "" {
 		return Full.name
-	case p.b > 0:
-		return fmt.Sprintf("%s:%d/%d", p.name, p.a, p.b)
-	case p.a > 0:
-		return fmt.Sprintf("%s:%d", p.name, p.a)
 	}
-	return p.name
+	out, mark := p.name, ":"
+	for _, n := range []int{p.a, p.b, p.c} {
+		if n > 0 {
+			out += mark + strconv.Itoa(n)
+			mark = "/"
+		}
+	}
+	return out
 }
 
 // MarshalText writes the policy's name.

@@ -78,30 +78,18 @@ func (s *Session) judge(ctx context.Context, p Policy, path []kept) (map[place]v
 	if p.name == "paper" {
 		return s.judgeAncestry(ctx, p, path)
 	}
-	var observations []place
+	gone, old, young := boundary(p, path)
+	out := map[place]verdict{}
 	for _, k := range path {
 		for i, c := range k.Step.Calls {
-			if c.Observation != nil {
-				observations = append(observations, place{k.Seq, i})
+			if c.Observation == nil {
+				continue
 			}
-		}
-	}
-	n := len(observations)
-	gone, old, young := 0, "", "the policy keeps everything"
-	switch p.name {
-	case "window":
-		gone = max(0, n-p.a)
-		old, young = fmt.Sprintf("older than the newest %d observations", p.a), fmt.Sprintf("among the newest %d observations", p.a)
-	case "polling":
-		gone = max(0, n-p.a-n%p.b)
-		old, young = fmt.Sprintf("before the boundary, which moves every %d observations", p.b), fmt.Sprintf("among the newest %d to %d observations", p.a, p.a+p.b-1)
-	}
-	out := make(map[place]verdict, n)
-	for i, at := range observations {
-		if i < gone {
-			out[at] = verdict{false, old}
-		} else {
-			out[at] = verdict{true, young}
+			if len(out) < gone {
+				out[place{k.Seq, i}] = verdict{false, old}
+			} else {
+				out[place{k.Seq, i}] = verdict{true, young}
+			}
 		}
 	}
 	return out, nil

@@ -21,6 +21,9 @@ func TestParsePolicy(t *testing.T) {
 		{"window:5", ""},
 		{"polling:5/20", ""},
 		{"paper:3/5", ""},
+		{"clear:30000/10/5000", ""},
+		{"prune:15000/15000", ""},
+		{"clear:30000/10", "a number is missing"},
 		{"", "a policy has a name"},
 		{"windows:5", "unknown"},
 		{"window", "a number is missing"},
@@ -177,6 +180,27 @@ func TestWindowsCountObservations(t *testing.T) {
 	}
 }
 
+// Clear and prune move in batches, and what has gone stays gone.
+func TestBoundariesMoveInBatches(t *testing.T) {
+	e := open(t, engine.Options{})
+	s := e.Session("a")
+	text := strings.Repeat("one two three four five\n", 20) // 120 tokens and a few
+	want := map[string][]int{                               // observations gone after each step
+		"clear:500/1/200": {0, 0, 0, 0, 4, 4, 4, 7, 7, 7},
+		"prune:250/150":   {0, 0, 0, 2, 2, 4, 4, 6, 6, 8},
+	}
+	got := map[string][]int{}
+	for i := range 10 {
+		appendAll(t, s, did(fmt.Sprint(i), "cat", text))
+		for p := range want {
+			got[p] = append(got[p], i+1-len(shown(weave(t, s, p))))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("gone (-want +got):\n%s", diff)
+	}
+}
+
 // randomSteps makes a believable mess: parallel calls, open ones, messages in between, files that recur.
 func randomSteps(rnd *rand.Rand, n int) []engine.Step {
 	word := func() string { return fmt.Sprintf("pkg/file_%d.go", rnd.Intn(12)) }
@@ -213,7 +237,7 @@ func TestWeaveNeverBreaksARequest(t *testing.T) {
 		if _, err := s.Sync(context.Background(), steps, nil); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		for _, policy := range []string{"full", "window:2", "polling:3/5", "paper:2/3", "paper:1/9"} {
+		for _, policy := range []string{"full", "window:2", "polling:3/5", "paper:2/3", "paper:1/9", "clear:900/2/100", "prune:300/200"} {
 			w := weave(t, s, policy)
 			if err := sound(steps, w); err != nil {
 				t.Fatalf("seed %d: %s of %d steps: %v", seed, policy, len(steps), err)
