@@ -26,7 +26,7 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := s.judge(ctx, r.Policy, path)
+	judge, err := s.judge(ctx, r.Policy, path)
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +34,10 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	if r.Policy.name == "paper" {
 		status = testStatus(path)
 	}
-	l := loom{session: s, window: &Window{Session: s.name, Policy: r.Policy}, placeholder: map[string]int{}}
+	w := &Window{Session: s.name, Policy: r.Policy, Messages: make([]Prompt, 0, 2*len(path)+len(r.Pending)), Items: make([]Item, 0, len(path))}
+	l := loom{session: s, window: w, placeholder: map[string]int{}}
 	for _, k := range path {
-		if err := l.step(ctx, k, verdicts); err != nil {
+		if err := l.step(ctx, k, judge); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +45,7 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	for _, m := range r.Pending {
 		l.message(m, s.engine.count.Count(m.Text))
 	}
-	return l.window, nil
+	return w, nil
 }
 
 // history is the path up to the node at, or to the head.
@@ -64,40 +65,32 @@ func (s *Session) history(ctx context.Context, at NodeID) ([]kept, error) {
 	return nil, fmt.Errorf("session %s: step %s is not on the way to the head: %w", s.name, at, ErrNotFound)
 }
 
-// place is where an observation stands.
-type place struct{ seq, call int }
-
 // verdict is a policy's word on an observation.
 type verdict struct {
 	whole  bool
 	reason string
 }
 
-// judge asks the policy about every observation of the path.
-func (s *Session) judge(ctx context.Context, p Policy, path []kept) (map[place]verdict, error) {
+// judge asks the policy about the path. What it returns is to be asked about every observation in
+// order.
+func (s *Session) judge(ctx context.Context, p Policy, path []kept) (func(NodeID) verdict, error) {
 	if p.name == "paper" {
 		return s.judgeAncestry(ctx, p, path)
 	}
 	gone, old, young := boundary(p, path)
-	out := map[place]verdict{}
-	for _, k := range path {
-		for i, c := range k.Step.Calls {
-			if c.Observation == nil {
-				continue
-			}
-			if len(out) < gone {
-				out[place{k.Seq, i}] = verdict{false, old}
-			} else {
-				out[place{k.Seq, i}] = verdict{true, young}
-			}
+	asked := 0
+	return func(NodeID) verdict {
+		asked++
+		if asked <= gone {
+			return verdict{false, old}
 		}
-	}
-	return out, nil
+		return verdict{true, young}
+	}, nil
 }
 
 // judgeAncestry is the paper's choice (§3.4): the newest step and its ancestors are whole. While there
 // are no more steps than w, everything is (warm-up).
-func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (map[place]verdict, error) {
+func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (func(NodeID) verdict, error) {
 	reasons := make(map[NodeID]string)
 	acted := 0
 	var current *Node
@@ -115,42 +108,38 @@ func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (map
 		reasons[current.ID] = "the current step"
 		explain(reasons, path, current, reached, p.a)
 	}
-	out := map[place]verdict{}
-	for _, k := range path {
-		v := verdict{false, fmt.Sprintf("not among the %d nearest ancestors of the current step", p.b)}
-		if reason, ok := reasons[k.ID]; ok {
-			v = verdict{true, reason}
-		} else if acted <= p.b {
-			v = verdict{true, fmt.Sprintf("warm-up: no more than %d steps so far", p.b)}
-		}
-		for i, c := range k.Step.Calls {
-			if c.Observation != nil {
-				out[place{k.Seq, i}] = v
-			}
-		}
+	other := verdict{false, fmt.Sprintf("not among the %d nearest ancestors of the current step", p.b)}
+	if acted <= p.b {
+		other = verdict{true, fmt.Sprintf("warm-up: no more than %d steps so far", p.b)}
 	}
-	return out, nil
+	return func(id NodeID) verdict {
+		if reason, ok := reasons[id]; ok {
+			return verdict{true, reason}
+		}
+		return other
+	}, nil
 }
 
 // explain says of each ancestor through which edge it was reached first.
 func explain(reasons map[NodeID]string, path []kept, current *Node, reached []graphstore.Reached, m int) {
-	ancestor := map[NodeID]bool{}
+	ancestor := map[NodeID]*Node{}
 	for _, r := range reached {
-		ancestor[r.ID] = true
+		ancestor[r.ID] = nil
 	}
-	at := map[NodeID]*Node{}
 	for _, k := range path {
-		at[k.ID] = k.Node
+		if _, ok := ancestor[k.ID]; ok {
+			ancestor[k.ID] = k.Node
+		}
 	}
 	queue := []*Node{current}
 	for _, r := range reached {
-		if n := at[r.ID]; n != nil {
+		if n := ancestor[r.ID]; n != nil {
 			queue = append(queue, n)
 		}
 	}
 	for _, from := range queue {
 		for _, p := range selected(from.Parents, m) {
-			if _, done := reasons[p.ID]; ancestor[p.ID] && !done {
+			if _, done := reasons[p.ID]; ancestor[p.ID] != nil && !done {
 				reasons[p.ID] = fmt.Sprintf("step %d rests on it: %s", from.Seq, p.Reason)
 			}
 		}
@@ -209,7 +198,7 @@ func (l *loom) message(m Message, tokens int) {
 }
 
 // step adds a step's messages: what came before it, what it said, and an answer to each of its calls.
-func (l *loom) step(ctx context.Context, k kept, verdicts map[place]verdict) error {
+func (l *loom) step(ctx context.Context, k kept, judge func(NodeID) verdict) error {
 	step, tokens := k.Step, k.Tokens
 	for i, m := range step.Before {
 		l.message(m, tokens.Before[i])
@@ -228,7 +217,7 @@ func (l *loom) step(ctx context.Context, k kept, verdicts map[place]verdict) err
 		l.window.Items = append(l.window.Items, Item{Node: k.ID, Seq: k.Seq, Call: -1, Fate: Said, Reason: "thoughts are always kept"})
 	}
 	for i := range step.Calls {
-		if err := l.observation(ctx, k, i, verdicts[place{k.Seq, i}]); err != nil {
+		if err := l.observation(ctx, k, i, judge); err != nil {
 			return err
 		}
 	}
@@ -241,7 +230,7 @@ const (
 	joined      = "(answered together with the last call of this turn)"
 )
 
-func (l *loom) observation(ctx context.Context, k kept, call int, v verdict) error {
+func (l *loom) observation(ctx context.Context, k kept, call int, judge func(NodeID) verdict) error {
 	c := k.Step.Calls[call]
 	answer := Prompt{Role: "tool", CallID: callID(k.Node, call)}
 	switch {
@@ -252,6 +241,10 @@ func (l *loom) observation(ctx context.Context, k kept, call int, v verdict) err
 	case c.Observation == nil:
 		answer.Content = notAnswered
 		l.item(k.Node, call, Waiting, "not answered yet", l.tokens(notAnswered))
+		l.add(answer, l.tokens(notAnswered), l.tokens(notAnswered))
+		return nil
+	}
+	switch v := judge(k.ID); {
 	case v.whole:
 		n, err := l.session.whole(ctx, k)
 		if err != nil {

@@ -96,7 +96,7 @@ const handleDigits = 10
 
 // NewHandle names the observation of a node's call, an index from 0.
 func NewHandle(id NodeID, call int) Handle {
-	return Handle(fmt.Sprintf("%.*s.%d", handleDigits, id, call+1))
+	return Handle(string(id[:min(handleDigits, len(id))]) + "." + strconv.Itoa(call+1))
 }
 
 // parse gives the digits and the call's index. A handle without a number means the whole step: call

@@ -1,0 +1,232 @@
+// Package evidence measures policies from outside: of what an agent's real next action takes from
+// old observations alone, how much does the context built before it still hold, and what does that
+// context cost?
+//
+// A reference is a specific word or a line of the action that an earlier observation has and nothing
+// else that the agent always sees: no system or user message, no earlier thought or action. It is
+// served if the context still holds it. Recall is the share of references that are served. The first
+// WarmUp calls of a run are left out of it, as there is little behind them.
+//
+// Tokens are characters of the messages' JSON, divided by 4: a measure that every tool can repeat.
+// Uncached are those outside the longest common prefix with the request before.
+//
+// Judge scores the contexts of one run, from engine.Replay or from another program. Run scores many
+// policies over many sessions; Report sums them up with confidence intervals.
+package evidence
+
+import (
+	"strings"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+// Version names the definition of the measure. Figures of different versions are not comparable.
+const Version = "1"
+
+// WarmUp is how many calls of a run count for cost but not for recall.
+const WarmUp = 6
+
+// charsPerToken makes tokens of characters.
+const charsPerToken = 4
+
+// Judge knows what each call of a run takes from old observations. It is not safe for concurrent use.
+type Judge struct {
+	run     []deed
+	demands [][]demand
+	known   int // distinct demands
+	answers []*message
+	woven   map[key]*message
+	texts   map[string]*message
+}
+
+// key is a woven message as a map can hold it.
+type key struct{ role, content, thinking, call, calls string }
+
+// NewJudge reads what the counted calls of a run take.
+func NewJudge(steps []engine.Step) *Judge {
+	run, other := deeds(steps)
+	j := &Judge{run: run, demands: demands(run, other), woven: map[key]*message{}, texts: map[string]*message{}}
+	for _, ds := range j.demands {
+		for _, d := range ds {
+			j.known = max(j.known, d.id+1)
+		}
+	}
+	j.answers = make([]*message, len(run))
+	return j
+}
+
+// Calls counts the calls of the run.
+func (j *Judge) Calls() int { return len(j.run) }
+
+// References are what a call, counted from 0, takes from old observations alone, in alphabetical order.
+func (j *Judge) References(call int) []Reference {
+	var out []Reference
+	for _, d := range j.demands[call] {
+		out = append(out, d.Reference)
+	}
+	return out
+}
+
+// Request is what one context was worth and what it cost.
+type Request struct {
+	Call     int `json:"call"`     // counted from 0
+	Prompt   int `json:"prompt"`   // tokens
+	Uncached int `json:"uncached"` // of those, outside the prefix in common with the request before
+	// Of the call's references, how many there are and how many the context holds; Lines count those that
+	// are whole lines. They are 0 during WarmUp.
+	References int `json:"references"`
+	Held       int `json:"held"`
+	Lines      int `json:"lines"`
+	LinesHeld  int `json:"lines_held"`
+	// Rereads estimates how many old observations the agent would have had to get again.
+	Rereads int `json:"rereads"`
+	// Missing are the references that the context does not hold, also during WarmUp.
+	Missing []Reference `json:"-"`
+}
+
+// Trial follows one policy through a run. Its requests are to be added in their order.
+type Trial struct {
+	judge    *Judge
+	prompts  []engine.Prompt
+	previous []*message
+	again    map[int]bool // calls whose observations were got again, by estimate
+}
+
+// Trial begins to judge a policy.
+func (j *Judge) Trial() *Trial { return &Trial{judge: j, again: map[int]bool{}} }
+
+// Add judges the context before a call.
+func (t *Trial) Add(call int, context []engine.Prompt) Request {
+	messages := make([]*message, len(context))
+	for i, p := range context {
+		if i < len(t.prompts) && same(p, t.prompts[i]) {
+			messages[i] = t.previous[i]
+		} else {
+			messages[i] = t.judge.message(p)
+		}
+	}
+	t.prompts = context
+	return t.add(call, messages)
+}
+
+func (t *Trial) add(call int, messages []*message) Request {
+	r := Request{Call: call}
+	r.Prompt, r.Uncached = t.cost(messages)
+	t.previous = messages
+	if call >= t.judge.Calls() {
+		return r
+	}
+	for _, d := range t.judge.demands[call] {
+		held := holds(messages, d)
+		if !held {
+			r.Missing = append(r.Missing, d.Reference)
+		}
+		if call < WarmUp {
+			continue
+		}
+		r.References++
+		r.Held += boolean(held)
+		r.Lines += boolean(d.Line)
+		r.LinesHeld += boolean(d.Line && held)
+		if !held && t.rereads(d) {
+			r.Rereads++
+		}
+	}
+	return r
+}
+
+// cost counts a context's tokens and those outside the common prefix with the context before.
+func (t *Trial) cost(messages []*message) (prompt, uncached int) {
+	size, shared := 0, 0
+	for _, m := range messages {
+		size += m.size
+	}
+	for i := range min(len(messages), len(t.previous)) {
+		a, b := t.previous[i], messages[i]
+		if a != b {
+			shared += common(a.text, b.text)
+			break
+		}
+		shared += b.size
+	}
+	prompt = size / charsPerToken
+	return prompt, prompt - min(prompt, shared/charsPerToken)
+}
+
+func holds(messages []*message, d demand) bool {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].has(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// rereads reports whether a missing reference sends the agent back to its newest holder. Once it went
+// there, it has seen it. What JSON escapes differently in an action than in an observation is missing from
+// every context, and sends it nowhere.
+func (t *Trial) rereads(d demand) bool {
+	newest := d.holders[len(d.holders)-1]
+	for _, h := range d.holders {
+		if t.again[h] {
+			return false
+		}
+	}
+	if !t.judge.answer(newest).has(d) {
+		return false
+	}
+	t.again[newest] = true
+	return true
+}
+
+// answer is a call's observation as a message.
+func (j *Judge) answer(call int) *message {
+	if j.answers[call] == nil {
+		var b strings.Builder
+		quote(&b, j.run[call].observation)
+		j.answers[call] = newMessage(b.String(), j.known)
+	}
+	return j.answers[call]
+}
+
+// message gives the one message that stands for all that are equal to p.
+func (j *Judge) message(p engine.Prompt) *message {
+	k := key{p.Role, p.Content, p.Thinking, p.CallID, ""}
+	if len(p.Calls) > 0 {
+		var b strings.Builder
+		for _, c := range p.Calls {
+			quote(&b, c.ID)
+			quote(&b, c.Name)
+			quote(&b, c.Args)
+		}
+		k.calls = b.String()
+	}
+	m := j.woven[k]
+	if m == nil {
+		m = j.text(dump(p))
+		j.woven[k] = m
+	}
+	return m
+}
+
+func (j *Judge) text(text string) *message {
+	m := j.texts[text]
+	if m == nil {
+		m = newMessage(text, j.known)
+		j.texts[text] = m
+	}
+	return m
+}
+
+// same compares messages; strings that are one in memory cost nothing.
+func same(a, b engine.Prompt) bool {
+	if a.Role != b.Role || a.Content != b.Content || a.Thinking != b.Thinking || a.CallID != b.CallID || len(a.Calls) != len(b.Calls) {
+		return false
+	}
+	for i := range a.Calls {
+		if a.Calls[i] != b.Calls[i] {
+			return false
+		}
+	}
+	return true
+}
