@@ -53,15 +53,37 @@ func step(rnd *rand.Rand, i int) engine.Step {
 	}
 }
 
-// built makes a session of n steps in a folder of its own.
+// stores are the folders of sessions made so far, by length. All benchmarks of one length share one,
+// which BenchmarkAppend makes a little longer.
+var stores = map[int]string{}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, dir := range stores {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// built opens a session of n steps, made if there is none.
 func built(b *testing.B, n int) (dir string, e *engine.Engine) {
 	b.Helper()
-	dir = b.TempDir()
+	dir, found := stores[n]
+	if !found {
+		var err error
+		if dir, err = os.MkdirTemp("", "ctxweaver-bench-"); err != nil {
+			b.Fatal(err)
+		}
+		stores[n] = dir
+	}
 	e, err := engine.Open(dir, &engine.Options{NoSync: true})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { e.Close() })
+	if found {
+		return dir, e
+	}
 	rnd := rand.New(rand.NewSource(1))
 	steps := make([]engine.Step, n)
 	for i := range steps {
@@ -185,8 +207,12 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkSize(b *testing.B) {
 	for _, n := range lengths(b) {
 		b.Run(fmt.Sprintf("steps=%d", n), func(b *testing.B) {
-			before := heap()
 			dir, e := built(b, n)
+			before := heap()
+			rnd := rand.New(rand.NewSource(2))
+			if _, err := e.Session("s").Append(context.Background(), step(rnd, n)); err != nil { // reads the session
+				b.Fatal(err)
+			}
 			held := heap() - before
 			e.Close()
 			for b.Loop() { // once is enough, however often it is asked for
