@@ -37,13 +37,20 @@ func pack(data []byte) (how byte, out []byte) {
 	return plain, data
 }
 
-// unpack undoes pack. Size is what to expect, if known.
-func unpack(how byte, data []byte, size int) ([]byte, error) {
+// unpack undoes pack. What claims to unpack to more than limit bytes is refused.
+func unpack(how byte, data []byte, limit int) ([]byte, error) {
 	switch how {
 	case plain:
 		return data, nil
 	case packed:
-		return unpacker.DecodeAll(data, make([]byte, 0, max(0, min(size, 1<<26))))
+		var h zstd.Header
+		if err := h.Decode(data); err != nil {
+			return nil, err
+		}
+		if !h.HasFCS || h.FrameContentSize > uint64(limit) {
+			return nil, fmt.Errorf("unpacks to more than %d bytes", limit)
+		}
+		return unpacker.DecodeAll(data, make([]byte, 0, h.FrameContentSize))
 	}
 	return nil, fmt.Errorf("packed in a way (%d) that is not known", how)
 }

@@ -46,8 +46,12 @@ func (b body) String() string {
 // maxInline is the size in bytes up to which a text stays in the record.
 const maxInline = 256
 
-// maxRecord is how large a packed record may be; Badger moves larger values to its value log.
-const maxRecord = 1000 << 10
+// maxRecord is how large a packed record may be; Badger moves larger values to its value log. One that
+// unpacks to more than maxUnpacked is damaged.
+const (
+	maxRecord   = 1000 << 10
+	maxUnpacked = 256 << 20
+)
 
 // fold takes the long texts out of a node. The node that was given is not changed.
 func fold(n Node) record {
@@ -176,6 +180,9 @@ func encodeRecord(r record) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(data) > maxUnpacked {
+		return nil, fmt.Errorf("what was found out about it takes %d bytes, more than %d", len(data), maxUnpacked)
+	}
 	how, data := pack(data)
 	if len(data) > maxRecord {
 		return nil, fmt.Errorf("what was found out about it packs to %d bytes, more than %d", len(data), maxRecord)
@@ -188,7 +195,7 @@ func decodeRecord(data []byte) (record, error) {
 	if len(data) == 0 {
 		return r, errors.New("record is empty")
 	}
-	data, err := unpack(data[0], data[1:], 0)
+	data, err := unpack(data[0], data[1:], maxUnpacked)
 	if err != nil {
 		return r, err
 	}
