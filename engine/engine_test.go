@@ -117,6 +117,8 @@ func TestSync(t *testing.T) {
 	history := []engine.Step{did("a", "ls", "x.go"), did("b", "cat x.go", "package x"), did("b", "cat x.go", "package x"), did("c", "go test", "ok  \tx/y\t0.1s")}
 	edited := append([]engine.Step{}, history...)
 	edited[1] = did("b, but otherwise", "cat x.go", "package x")
+	first := append([]engine.Step{}, history...)
+	first[0] = did("a, but otherwise", "ls", "x.go")
 	system := append([]engine.Step{}, history...)
 	system[0].Before = []engine.Message{{Role: graphstore.System, Text: "the date is another"}}
 	e := open(t, engine.Options{})
@@ -137,6 +139,8 @@ func TestSync(t *testing.T) {
 		{"other system text", system, 0, 5, "system text rotates and is not hashed"},
 		{"edited", edited, 3, 4, "from the edited step on it is a branch"},
 		{"back", history, 0, 4, "the first branch is still there"},
+		{"edited at the start", first, 4, 4, "nothing is common"},
+		{"back again", history, 0, 4, "the first branch is still there"},
 	} {
 		if _, err := s.Sync(ctx, tt.history, func(n engine.Node) { seen[n.ID] = true }); err != nil {
 			t.Fatal(err)
@@ -145,6 +149,9 @@ func TestSync(t *testing.T) {
 			t.Errorf("%s: %d new nodes, want %d: %s", tt.name, got-nodes, tt.fresh, tt.reason)
 		}
 		nodes = count(t, e, "a")
+		if info, err := s.Info(ctx); err != nil || string(info.Head) != string(weave(t, s, "full").Items[tt.length-1].Node) {
+			t.Errorf("%s: the head is %s, %v", tt.name, info.Head, err)
+		}
 		if got := len(weave(t, s, "full").Items); got != tt.length {
 			t.Errorf("%s: a path of %d, want %d: %s", tt.name, got, tt.length, tt.reason)
 		}

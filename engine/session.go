@@ -110,8 +110,8 @@ func (s *Session) Answer(ctx context.Context, id NodeID, call int, o Observation
 // each time or a file that is imported again. Steps that are there already are left alone, but for answers
 // that have come since. A history that was edited becomes a branch from the last common node, and
 // the session goes on from there; one that is only shorter changes nothing. each, if not nil, is called
-// with every node that is new or was filled in, once it is safe. Sync returns how many were new;
-// cancelled, it keeps what it has studied.
+// with every node that is new or was filled in, once it is safe. Sync returns how many were
+// appended to the path; cancelled, it keeps what it has studied.
 func (s *Session) Sync(ctx context.Context, history []Step, each func(Node)) (added int, err error) {
 	s.appending.Lock()
 	defer s.appending.Unlock()
@@ -128,10 +128,15 @@ func (s *Session) Sync(ctx context.Context, history []Step, each func(Node)) (ad
 	if common == len(history) {
 		return 0, nil
 	}
+	branches := common < len(s.path)
 	if err := s.rewind(ctx, common); err != nil {
 		return 0, err
 	}
-	return s.extend(ctx, history[common:], each)
+	added, err = s.extend(ctx, history[common:], each)
+	if err == nil && branches { // the branch may have been there already, and then nothing moved the head to it
+		err = s.engine.store.SetHead(ctx, s.name, s.path[len(s.path)-1].ID)
+	}
+	return added, err
 }
 
 // refill walks the nodes that history and the session have in common, fills in answers that have
@@ -292,19 +297,22 @@ func (s *Session) read(ctx context.Context, head NodeID) ([]Node, error) {
 	return nodes, nil
 }
 
-// rewind makes the node before Seq n the head, so that the next step becomes its follower.
+// rewind makes memory end before Seq n, so that the next step branches from there.
 func (s *Session) rewind(ctx context.Context, n int) error {
 	if n == len(s.path) {
 		return nil
 	}
-	head := NodeID("")
-	if n > 0 {
-		head = s.path[n-1].ID
+	s.mu.Lock()
+	for _, k := range s.path[n:] {
+		delete(s.at, k.ID)
+		if !k.light {
+			s.held -= bytes(k.Node)
+		}
 	}
-	if err := s.engine.store.SetHead(ctx, s.name, head); err != nil {
-		return err
-	}
-	s.forget()
+	s.path = slices.Clone(s.path[:n])
+	s.oldest = min(s.oldest, n)
+	s.analyst = nil
+	s.mu.Unlock()
 	return s.prepare(ctx)
 }
 
