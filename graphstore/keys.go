@@ -23,6 +23,7 @@ const (
 	kindGraph  = 'g' // g generation …: Cayley's own keys
 	kindRecord = 'n' // n id: a node's record
 	kindOrder  = 'o' // o ordinal: the node that was put as the ordinal-th
+	kindWoven  = 'w' // w length policy id: what a policy decided for the request after a node
 )
 
 func catalogKey(name string, kind byte) []byte {
@@ -47,6 +48,11 @@ func recordKey(number uint64, id NodeID) []byte {
 
 func orderKey(number, ordinal uint64) []byte {
 	return binary.BigEndian.AppendUint64(kindKey(number, kindOrder), ordinal)
+}
+
+// decisionsKey is the prefix of all that a policy decided in a session.
+func decisionsKey(number uint64, policy string) []byte {
+	return append(append(kindKey(number, kindWoven), byte(len(policy))), policy...)
 }
 
 func bodyKey(number uint64, sum [32]byte, chunk uint32) []byte {

@@ -1,0 +1,41 @@
+package graphstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// maxPolicy bounds the name of a policy in a key, in bytes.
+const maxPolicy = 255
+
+// Decide keeps what a policy decided for the request that followed a node, so that later requests repeat it
+// byte for byte. It is opaque here. A decision that is there already is replaced. The node must be stored.
+func (s *Store) Decide(ctx context.Context, session, policy string, after NodeID, decision []byte) error {
+	if policy == "" || len(policy) > maxPolicy {
+		return fmt.Errorf("session %q: policy %q: want a name of 1 to %d bytes", session, policy, maxPolicy)
+	}
+	return s.change(ctx, session, false, func(txn *badger.Txn, e *entry) error {
+		if _, err := readRecord(txn, *e, after); err != nil {
+			return err
+		}
+		return txn.Set(append(decisionsKey(e.Number, policy), rawID(after)...), decision)
+	})
+}
+
+// Decisions gives all that a policy decided in a session, by the node that the request followed.
+func (s *Store) Decisions(ctx context.Context, session, policy string) (map[NodeID][]byte, error) {
+	out := map[NodeID][]byte{}
+	err := s.viewSession(ctx, session, func(txn *badger.Txn, e entry) error {
+		prefix := decisionsKey(e.Number, policy)
+		return scan(txn, prefix, func(k, v []byte) error {
+			if len(k) == len(prefix)+rawIDSize {
+				out[id(k[len(prefix):])] = bytes.Clone(v)
+			}
+			return nil
+		})
+	})
+	return out, err
+}
