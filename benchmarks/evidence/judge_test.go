@@ -252,7 +252,7 @@ func TestDump(t *testing.T) {
 	}{
 		{"keys in order, nothing escaped without need", engine.Prompt{Role: "user", Content: "<é\u2028>"}, `{"content": "<é` + "\u2028" + `>", "role": "user"}`},
 		{"what must be escaped", engine.Prompt{Content: "\"\\\n\r\t\b\f\x01\x7f"}, `{"content": "\"\\\n\r\t\b\f\u0001` + "\x7f" + `", "role": ""}`},
-		{"thinking and calls", engine.Prompt{Role: "assistant", Thinking: "hm", Calls: []engine.PromptCall{{"1", "sh", `{"a":1}`}, {"2", "ls", ""}}},
+		{"thinking and calls", engine.Prompt{Role: "assistant", Thinking: "hm", Calls: []engine.PromptCall{{ID: "1", Name: "sh", Args: `{"a":1}`}, {ID: "2", Name: "ls"}}},
 			`{"content": "", "reasoning_content": "hm", "role": "assistant", "tool_calls": [{"function": {"arguments": "{\"a\":1}", "name": "sh"}, "id": "1", "type": "function"}, {"function": {"arguments": "", "name": "ls"}, "id": "2", "type": "function"}]}`},
 		{"an answer", engine.Prompt{Role: "tool", CallID: "1"}, `{"content": "", "role": "tool", "tool_call_id": "1"}`},
 	} {
