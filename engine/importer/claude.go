@@ -74,7 +74,6 @@ type claudeSession struct {
 	byAgent        map[string]*claudeThread
 	agentOf        map[string]string // uuid of a sidechain record to its agent
 	seen           map[string]bool   // uuids, which a resume may write again
-	broken         []string
 }
 
 func parseClaude(data []byte) ([]*Trajectory, error) {
