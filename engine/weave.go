@@ -26,7 +26,7 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	judge, err := s.judge(ctx, r.Policy, path)
+	judge, err := s.judge(ctx, r, path)
 	if err != nil {
 		return nil, err
 	}
@@ -67,30 +67,34 @@ func (s *Session) history(ctx context.Context, at NodeID) ([]kept, error) {
 
 // verdict is a policy's word on an observation.
 type verdict struct {
-	whole  bool
+	fate   Fate
 	reason string
+	text   string // what stands in its place unless it is Whole; "" is the paper's placeholder
+	tail   string // what is paged in behind it
 }
 
-// judge asks the policy about the path. What it returns is to be asked about every observation in
-// order.
-func (s *Session) judge(ctx context.Context, p Policy, path []kept) (func(NodeID) verdict, error) {
-	if p.name == "paper" {
-		return s.judgeAncestry(ctx, p, path)
+// judge is to be asked about every observation of a path, in order.
+type judge func(NodeID) verdict
+
+// judge asks the policy about the path.
+func (s *Session) judge(ctx context.Context, r Request, path []kept) (judge, error) {
+	if r.Policy.name == "paper" {
+		return s.judgeAncestry(ctx, r.Policy, path)
 	}
-	gone, old, young := boundary(p, path)
+	gone, old, young := boundary(r.Policy, path)
 	asked := 0
 	return func(NodeID) verdict {
 		asked++
 		if asked <= gone {
-			return verdict{false, old}
+			return verdict{fate: Omitted, reason: old}
 		}
-		return verdict{true, young}
+		return verdict{fate: Whole, reason: young}
 	}, nil
 }
 
 // judgeAncestry is the paper's choice (§3.4): the newest step and its ancestors are whole. While there
 // are no more steps than w, everything is (warm-up).
-func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (func(NodeID) verdict, error) {
+func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (judge, error) {
 	reasons := make(map[NodeID]string)
 	acted := 0
 	var current *Node
@@ -108,13 +112,13 @@ func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (fun
 		reasons[current.ID] = "the current step"
 		explain(reasons, path, current, reached, p.a)
 	}
-	other := verdict{false, fmt.Sprintf("not among the %d nearest ancestors of the current step", p.b)}
+	other := verdict{fate: Omitted, reason: fmt.Sprintf("not among the %d nearest ancestors of the current step", p.b)}
 	if acted <= p.b {
-		other = verdict{true, fmt.Sprintf("warm-up: no more than %d steps so far", p.b)}
+		other = verdict{fate: Whole, reason: fmt.Sprintf("warm-up: no more than %d steps so far", p.b)}
 	}
 	return func(id NodeID) verdict {
 		if reason, ok := reasons[id]; ok {
-			return verdict{true, reason}
+			return verdict{fate: Whole, reason: reason}
 		}
 		return other
 	}, nil
@@ -198,7 +202,7 @@ func (l *loom) message(m Message, tokens int) {
 }
 
 // step adds a step's messages: what came before it, what it said, and an answer to each of its calls.
-func (l *loom) step(ctx context.Context, k kept, judge func(NodeID) verdict) error {
+func (l *loom) step(ctx context.Context, k kept, judge judge) error {
 	step, tokens := k.Step, k.Tokens
 	for i, m := range step.Before {
 		l.message(m, tokens.Before[i])
@@ -230,7 +234,7 @@ const (
 	joined      = "(answered together with the last call of this turn)"
 )
 
-func (l *loom) observation(ctx context.Context, k kept, call int, judge func(NodeID) verdict) error {
+func (l *loom) observation(ctx context.Context, k kept, call int, judge judge) error {
 	c := k.Step.Calls[call]
 	answer := Prompt{Role: "tool", CallID: callID(k.Node, call)}
 	switch {
@@ -244,21 +248,26 @@ func (l *loom) observation(ctx context.Context, k kept, call int, judge func(Nod
 		l.add(answer, l.tokens(notAnswered), l.tokens(notAnswered))
 		return nil
 	}
-	switch v := judge(k.ID); {
-	case v.whole:
+	v := judge(k.ID)
+	tokens := k.Tokens.Observations[call]
+	switch {
+	case v.fate == Whole:
 		n, err := l.session.whole(ctx, k)
 		if err != nil {
 			return err
 		}
 		answer.Content = n.Step.Calls[call].Observation.Text
-		l.item(k.Node, call, Whole, v.reason, k.Tokens.Observations[call])
 		l.newest = len(l.window.Messages)
+	case v.text != "":
+		answer.Content = v.text
+		tokens = l.tokens(v.text)
 	default:
 		answer.Content = compress.Placeholder(k.Lines[call], c.Observation.Images)
-		l.item(k.Node, call, Omitted, v.reason, l.tokens(answer.Content))
+		tokens = l.tokens(answer.Content)
 	}
-	item := l.window.Items[len(l.window.Items)-1]
-	l.add(answer, item.Tokens, item.Full)
+	l.item(k.Node, call, v.fate, v.reason, tokens)
+	answer.Content += v.tail
+	l.add(answer, tokens+l.tokens(v.tail), k.Tokens.Observations[call])
 	return nil
 }
 
@@ -283,8 +292,11 @@ func (l *loom) item(n *Node, call int, fate Fate, reason string, tokens int) {
 		Fate: fate, Reason: reason, Tokens: tokens, Full: full, Lines: n.Lines[call]})
 }
 
-// tokens counts the small texts that a Window repeats.
+// tokens counts a text that is not a part of a step. Short ones repeat.
 func (l *loom) tokens(text string) int {
+	if len(text) > 200 {
+		return l.session.engine.count.Count(text)
+	}
 	n, ok := l.placeholder[text]
 	if !ok {
 		n = l.session.engine.count.Count(text)

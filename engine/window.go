@@ -69,10 +69,11 @@ func (p Prompt) MarshalJSON() ([]byte, error) {
 type Fate string
 
 const (
-	Whole   Fate = "whole"   // byte for byte
-	Omitted Fate = "omitted" // a placeholder stands for it
-	Waiting Fate = "waiting" // the call is not answered yet
-	Said    Fate = "said"    // a step without calls: its thought, always kept
+	Whole     Fate = "whole"     // byte for byte
+	Shortened Fate = "shortened" // some of its lines, byte for byte, with marks where others were
+	Omitted   Fate = "omitted"   // a placeholder stands for it
+	Waiting   Fate = "waiting"   // the call is not answered yet
+	Said      Fate = "said"      // a step without calls: its thought, always kept
 )
 
 // Item says what became of one observation, and why. A step without calls has one Item.
