@@ -10,9 +10,9 @@ import (
 )
 
 // Contexts judges contexts that another program wrote, a line each: {"step": k, "messages": […]}, the
-// context before call k, counted from 0, in any order and with messages of any shape. An error names
-// the line.
-func (j *Judge) Contexts(r io.Reader) ([]Request, error) {
+// context before call k, counted from 0, in any order and with messages of any shape. Only the first calls
+// count, or all where first is 0. An error names the line.
+func (j *Judge) Contexts(r io.Reader, first int) ([]Request, error) {
 	type context struct {
 		call     int
 		messages []*message
@@ -57,6 +57,9 @@ func (j *Judge) Contexts(r io.Reader) ([]Request, error) {
 	t := j.Trial()
 	var out []Request
 	for i, c := range all {
+		if first > 0 && c.call >= first {
+			break
+		}
 		if i > 0 && all[i-1].call == c.call {
 			return nil, fmt.Errorf("step %d: there are two contexts for it", c.call)
 		}

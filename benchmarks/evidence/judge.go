@@ -80,6 +80,11 @@ type Request struct {
 	LinesHeld  int `json:"lines_held"`
 	// Rereads estimates how many old observations the agent would have had to get again.
 	Rereads int `json:"rereads"`
+	// Of the observations: how many are whole, how many were whole in the request before and no longer are, and
+	// how many came back. They are 0 where another program wrote the context.
+	Shown    int `json:"shown"`
+	PagedOut int `json:"paged_out"`
+	PagedIn  int `json:"paged_in"`
 	// Missing are the references that the context does not hold, also during WarmUp.
 	Missing []Reference `json:"-"`
 }
@@ -90,6 +95,7 @@ type Trial struct {
 	prompts  []engine.Prompt
 	previous []*message
 	again    map[int]bool // calls whose observations were got again, by estimate
+	shown    map[engine.Handle]bool
 }
 
 // Trial begins to judge a policy.
@@ -107,6 +113,25 @@ func (t *Trial) Add(call int, context []engine.Prompt) Request {
 	}
 	t.prompts = context
 	return t.add(call, messages)
+}
+
+// AddWindow is Add, and counts what was paged out and in.
+func (t *Trial) AddWindow(call int, w *engine.Window) Request {
+	r := t.Add(call, w.Messages)
+	now := make(map[engine.Handle]bool, len(w.Items))
+	for _, item := range w.Items {
+		if item.Fate != engine.Whole && item.Fate != engine.Omitted {
+			continue
+		}
+		whole := item.Fate == engine.Whole
+		before, old := t.shown[item.Handle]
+		now[item.Handle] = whole
+		r.Shown += boolean(whole)
+		r.PagedOut += boolean(old && before && !whole)
+		r.PagedIn += boolean(old && !before && whole)
+	}
+	t.shown = now
+	return r
 }
 
 func (t *Trial) add(call int, messages []*message) Request {

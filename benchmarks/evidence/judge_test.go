@@ -279,7 +279,7 @@ func TestContexts(t *testing.T) {
 	}
 	j := NewJudge(chain())
 	// Not in order, and with an empty line.
-	got, err := j.Contexts(strings.NewReader(line(7, say("a", "b")) + "\n" + line(6, say("a"))))
+	got, err := j.Contexts(strings.NewReader(line(7, say("a", "b"))+"\n"+line(6, say("a"))+line(8, nil)), 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestContexts(t *testing.T) {
 		{`{"step": -1}`, "negative"},
 		{line(1, nil) + line(1, nil), "two contexts"},
 	} {
-		if _, err := j.Contexts(strings.NewReader(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := j.Contexts(strings.NewReader(test.text), 0); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: error %v, want one with %q", test.text, err, test.want)
 		}
 	}
@@ -303,7 +303,7 @@ func FuzzContexts(f *testing.F) {
 	f.Add(`{"step": 7, "messages": [{"role": "user", "content": "max_rate"}]}`)
 	f.Add(`{"step": 7, "messages": [1, null, [true, {"a": 1e5}], "x\ud800"]}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		rs, err := NewJudge(chain()).Contexts(strings.NewReader(text))
+		rs, err := NewJudge(chain()).Contexts(strings.NewReader(text), 0)
 		for _, r := range rs {
 			if err != nil || r.Uncached > r.Prompt || r.Held > r.References || r.LinesHeld > r.Lines || r.Lines > r.References {
 				t.Errorf("%+v, %v", r, err)

@@ -1,0 +1,63 @@
+package evidence
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// cached is the file that keeps a result of the session, "" where none is kept. All that decides the
+// result is in its name.
+func (b *bench) cached(policy string) string {
+	if b.options.Cache == "" {
+		return ""
+	}
+	o := b.options
+	key := fmt.Sprintf("%q", []string{Version, o.Program, b.session.Hash, policy, b.fit.ID, fmt.Sprint(o.First, o.Stability, o.Seed)})
+	return filepath.Join(o.Cache, sum([]byte(key))[:32]+".json.gz")
+}
+
+// readCached reads a kept result. One that is damaged is not there, and is measured again.
+func readCached(path string) (Result, bool) {
+	var r Result
+	if path == "" {
+		return r, false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return r, false
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		return r, false
+	}
+	return r, json.NewDecoder(z).Decode(&r) == nil
+}
+
+// writeCached keeps a result, whole or not at all.
+func writeCached(path string, r Result) (err error) {
+	if path == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "*.part")
+	if err != nil {
+		return err
+	}
+	z := gzip.NewWriter(file)
+	err = errors.Join(json.NewEncoder(z).Encode(r), z.Close(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package evidence
+
+import (
+	"runtime"
+	"time"
+)
+
+// Manifest says what a report was made of, so that others can make it again.
+type Manifest struct {
+	Measure  string    `json:"measure_version"`
+	Program  string    `json:"program"` // version of the program
+	Build    string    `json:"build,omitempty"`
+	Go       string    `json:"go"`
+	Platform string    `json:"platform"`
+	Time     time.Time `json:"time"`
+	Command  []string  `json:"command,omitempty"`
+	Seed     uint64    `json:"seed"`
+	First    int       `json:"first"`
+	Least    int       `json:"min_steps"`
+	Folds    int       `json:"folds"`
+	Fits     []string  `json:"fits,omitempty"` // by fold
+	Policies []string  `json:"policies"`
+	Naive    []string  `json:"naive,omitempty"`
+	Sessions []Session `json:"sessions"`
+	Skipped  []string  `json:"skipped,omitempty"` // files that could not be read, and why
+}
+
+// NewManifest describes a run by this program, now.
+func NewManifest(sessions []Session, policies []string, tested int, o Options) Manifest {
+	return Manifest{
+		Measure: Version, Build: o.Program, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Time: time.Now().UTC(),
+		Seed: o.Seed, First: o.First, Folds: o.Folds, Policies: policies[:tested], Naive: policies[tested:], Sessions: sessions,
+	}
+}

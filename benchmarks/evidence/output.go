@@ -1,0 +1,73 @@
+package evidence
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Write puts the report into a folder, which it makes if there is none: table.txt, results.json, manifest.json,
+// steps.csv with a row for every request, and plots. results are those that the report was made of.
+func (r *Report) Write(dir string, results []Result) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"table.txt", func(w io.Writer) error { _, err := r.WriteTo(w); return err }},
+		{"results.json", func(w io.Writer) error { return indented(w, r) }},
+		{"manifest.json", func(w io.Writer) error { return indented(w, r.Manifest) }},
+		{"steps.csv", func(w io.Writer) error { return r.steps(w, results) }},
+	} {
+		if err := create(filepath.Join(dir, part.name), part.write); err != nil {
+			return err
+		}
+	}
+	return r.plots(dir, results)
+}
+
+func create(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func indented(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// steps writes a row for every request.
+func (r *Report) steps(w io.Writer, results []Result) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{{"session", "file", "format", "length", "fold", "policy", "call", "prompt", "uncached", "cost",
+		"references", "held", "lines", "lines_held", "rereads_estimate", "shown", "paged_out", "paged_in"}}
+	for _, result := range results {
+		s := r.Manifest.Sessions[result.Session]
+		for _, q := range result.Requests {
+			var one Score
+			one.Add(q)
+			row := []string{s.Name, s.File, s.Format, s.Length, strconv.Itoa(s.Fold), result.Policy, strconv.Itoa(q.Call), strconv.Itoa(q.Prompt),
+				strconv.Itoa(q.Uncached), strconv.FormatFloat(one.Cost(), 'f', 1, 64)}
+			for _, n := range []int{q.References, q.Held, q.Lines, q.LinesHeld, q.Rereads, q.Shown, q.PagedOut, q.PagedIn} {
+				row = append(row, strconv.Itoa(n))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return c.WriteAll(rows)
+}

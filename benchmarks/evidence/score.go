@@ -1,0 +1,111 @@
+package evidence
+
+// Score sums up requests, of one session or of many.
+type Score struct {
+	Requests   int     `json:"requests"`
+	Prompt     int     `json:"prompt_tokens"`
+	Uncached   int     `json:"uncached_tokens"`
+	References int     `json:"references"`
+	Held       int     `json:"held"`
+	Lines      int     `json:"lines"`
+	LinesHeld  int     `json:"lines_held"`
+	Steps      int     `json:"steps"`  // requests that take something from old observations
+	Served     int     `json:"served"` // of those, requests whose context holds all of it
+	Rereads    int     `json:"rereads_estimate"`
+	PagedOut   int     `json:"paged_out"`
+	PagedIn    int     `json:"paged_in"`
+	Seconds    float64 `json:"seconds"` // of replaying
+}
+
+// Add counts one more request.
+func (s *Score) Add(r Request) {
+	s.Requests++
+	s.Prompt += r.Prompt
+	s.Uncached += r.Uncached
+	s.References += r.References
+	s.Held += r.Held
+	s.Lines += r.Lines
+	s.LinesHeld += r.LinesHeld
+	s.Steps += boolean(r.References > 0)
+	s.Served += boolean(r.References > 0 && r.Held == r.References)
+	s.Rereads += r.Rereads
+	s.PagedOut += r.PagedOut
+	s.PagedIn += r.PagedIn
+}
+
+func (s *Score) merge(o Score) {
+	s.Requests += o.Requests
+	s.Prompt += o.Prompt
+	s.Uncached += o.Uncached
+	s.References += o.References
+	s.Held += o.Held
+	s.Lines += o.Lines
+	s.LinesHeld += o.LinesHeld
+	s.Steps += o.Steps
+	s.Served += o.Served
+	s.Rereads += o.Rereads
+	s.PagedOut += o.PagedOut
+	s.PagedIn += o.PagedIn
+	s.Seconds += o.Seconds
+}
+
+// Recall is the share of references that the contexts hold; 0 where there are none.
+func (s Score) Recall() float64 { return ratio(s.Held, s.References) }
+
+// LineRecall is Recall of the references that are whole lines.
+func (s Score) LineRecall() float64 { return ratio(s.LinesHeld, s.Lines) }
+
+// ServedShare is the share of steps whose contexts hold all that they take.
+func (s Score) ServedShare() float64 { return ratio(s.Served, s.Steps) }
+
+// MeanPrompt is the tokens of a request.
+func (s Score) MeanPrompt() float64 { return ratio(s.Prompt, s.Requests) }
+
+// MeanUncached is the tokens of a request that are outside the cached prefix.
+func (s Score) MeanUncached() float64 { return ratio(s.Uncached, s.Requests) }
+
+// Relative are the prices that Cost is reckoned at: in units of the input price.
+var Relative = Prices{Name: "relative", Read: 0.1, Write: 1.25}
+
+// Cost is that of a request, in tokens at the input price.
+func (s Score) Cost() float64 { return s.per(Relative) }
+
+// Money is the price of a thousand requests.
+func (s Score) Money(p Prices) float64 { return s.per(p) * 1000 / 1e6 }
+
+func (s Score) per(p Prices) float64 {
+	return (p.Read*float64(s.Prompt-s.Uncached) + p.Write*float64(s.Uncached)) / float64(max(1, s.Requests))
+}
+
+func ratio(a, b int) float64 { return float64(a) / float64(max(1, b)) }
+
+// Prices are what an upstream takes for a million prompt tokens. A cached token costs Read. What is new
+// costs Write: every request of an agent is the beginning of its next.
+type Prices struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Input float64 `json:"input"` // of a token that no cache is asked to keep
+	Read  float64 `json:"cached_read"`
+	Write float64 `json:"cache_write"`
+}
+
+// Presets are kinds of upstreams, by list prices of common models of late 2025. They show how a
+// policy's worth depends on the kind; they are nobody's bill.
+var Presets = []Prices{
+	// Writing to the cache costs a quarter more than input, reading from it a tenth.
+	{"anthropic-like", "$", 3, 0.30, 3.75},
+	// Caching costs nothing, reading from it a tenth.
+	{"openai-like", "$", 1.25, 0.125, 1.25},
+	// A server of one's own keeps the prefix in memory: what counts is the prompt tokens it has to process.
+	{"local", "M tokens processed", 1, 0, 1},
+}
+
+// PricesByName finds a preset.
+func PricesByName(name string) (Prices, bool) {
+	for _, p := range Presets {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Prices{}, false
+}
