@@ -1,0 +1,323 @@
+package compress
+
+import "math"
+
+// sight is what there is to see from the newest call: what was said and seen lately, weighed by rarity, and how
+// every older run meets it.
+type sight struct {
+	now  int // the newest call
+	runs int // those of calls before it: they are ranked
+	// What the words of late texts weigh, by word. Most are 0.
+	specifics []specificWeight
+	parts     []partWeight
+	dirs      []float32 // how lately a folder was named, from 1 down
+	// What the ranked runs and the calls before the newest have.
+	meets []meeting
+	calls []meetings
+	// The most of any run.
+	bestParts, bestLine, bestMatch float32
+	newestFiles, recentFiles       []int32
+	edits, fails                   float32 // of the newest three calls
+	total                          float32 // log of the number of runs
+}
+
+type specificWeight struct {
+	thought, action, recent, newest, older float32
+	match, matchNewest                     float32 // how the parts of one that nobody has said meet late texts
+	rarity                                 float32
+}
+
+type partWeight struct {
+	thought, action, recent, newest, plan, task, failure float32
+	said                                                 float32 // the greater of thought and action
+}
+
+// meeting is how a run meets what there is to see.
+type meeting struct {
+	thought, action, recent, newest, older                               float32 // its specific words
+	partThought, partAction, partRecent, partNewest, plan, task, failure float32 // its parts, by their number
+	parts                                                                float32 // those of thought, action and lately
+	line, lineNewest                                                     float32 // of its best line
+	defined, dir                                                         float32
+	unsaid, unsaidRarity, unsaidHere, unsaidOnly, unsaidNewest           float32
+	match, matches, matchNewest                                          float32
+	newer, repeated, edited                                              float32 // lines
+}
+
+// meetings sums up a call's runs.
+type meetings struct {
+	best     float32 // parts
+	unsaid   float32
+	ancestry float32
+	links    float32 // from the newest five calls
+}
+
+// How many calls count as late.
+const (
+	recentCalls  = 5
+	plannedCalls = 4
+	failedCalls  = 6
+	namedCalls   = 6
+)
+
+// look sees everything anew.
+func (s *sight) look(r *Ranker) {
+	*s = sight{now: len(r.calls) - 1, specifics: zero(s.specifics, len(r.words.specifics)), parts: zero(s.parts, len(r.words.partRuns)), dirs: zero(s.dirs, len(r.words.dirs)),
+		meets: s.meets, calls: zero(s.calls, max(0, len(r.calls)-1)), recentFiles: s.recentFiles[:0]}
+	if s.now < 1 {
+		return
+	}
+	s.runs = int(r.calls[s.now].from)
+	s.meets = zero(s.meets, s.runs)
+	s.total = log(len(r.runs) + 1)
+	s.weigh(r)
+	s.matchUnsaid(r)
+	s.ancestors(r)
+	for i := range s.runs {
+		s.meet(r, i)
+	}
+}
+
+// zero gives n zero values, in the place of old if there is room.
+func zero[T any](old []T, n int) []T {
+	if cap(old) < n {
+		return make([]T, n, n+n/4)
+	}
+	old = old[:n]
+	clear(old)
+	return old
+}
+
+func log(n int) float32 { return float32(math.Log(float64(n))) }
+
+// weigh weighs the words of late texts.
+func (s *sight) weigh(r *Ranker) {
+	for w := range s.specifics {
+		s.specifics[w].rarity = max(0, s.total-log(int(r.words.specifics[w].runs)+1)) + 0.1
+	}
+	newest := &r.calls[s.now]
+	s.newestFiles = newest.files
+	s.sayNewest(r, newest)
+	weight := float32(1)
+	for i := s.now - 1; i >= max(0, s.now-recentCalls); i-- {
+		weight *= 0.75
+		c := &r.calls[i]
+		for _, words := range [][]int32{c.thought.specifics, c.action.specifics} {
+			for _, w := range words {
+				x := &s.specifics[w]
+				x.recent = max(x.recent, weight*x.rarity)
+			}
+		}
+		for _, parts := range [][]int32{c.thought.parts, c.action.parts} {
+			for _, p := range parts {
+				s.parts[p].recent = max(s.parts[p].recent, weight*s.rarity(r, p))
+			}
+		}
+		if i >= s.now-2 {
+			for n := c.from; n < c.to; n++ {
+				for _, w := range r.specifics.of(int(n)) {
+					s.specifics[w].older = s.specifics[w].rarity
+				}
+			}
+		}
+		if i >= s.now-3 {
+			s.recentFiles = append(s.recentFiles, c.files...)
+		}
+	}
+	for _, p := range r.heard {
+		s.parts[p].task = s.rarity(r, p)
+	}
+	s.weighLately(r)
+}
+
+func (s *sight) rarity(r *Ranker, part int32) float32 {
+	return max(0, s.total-log(int(r.words.partRuns[part])+1))
+}
+
+func (s *sight) sayNewest(r *Ranker, c *call) {
+	for _, w := range c.thought.specifics {
+		s.specifics[w].thought = s.specifics[w].rarity
+	}
+	for _, w := range c.action.specifics {
+		s.specifics[w].action = s.specifics[w].rarity
+	}
+	for _, p := range c.thought.parts {
+		s.parts[p].thought = s.rarity(r, p)
+		s.parts[p].said = s.parts[p].thought
+	}
+	for _, p := range c.action.parts {
+		s.parts[p].action = s.rarity(r, p)
+		s.parts[p].said = s.parts[p].action
+	}
+	for n := int(c.from); n < int(c.to); n++ {
+		for _, w := range r.specifics.of(n) {
+			s.specifics[w].newest = s.specifics[w].rarity
+		}
+		for _, p := range r.parts.of(n) {
+			s.parts[p].newest = s.rarity(r, p)
+		}
+	}
+}
+
+// weighLately weighs what was planned and not yet done, the newest failure, and where the agent works.
+func (s *sight) weighLately(r *Ranker) {
+	for i := s.now; i >= 0 && i > s.now-plannedCalls; i-- {
+		for _, p := range r.calls[i].thought.parts {
+			s.parts[p].plan = s.rarity(r, p)
+		}
+	}
+	for i := s.now; i >= 0 && i > s.now-plannedCalls; i-- {
+		for _, p := range r.calls[i].action.parts {
+			s.parts[p].plan = 0
+		}
+	}
+	for i := s.now; i >= 0 && i > s.now-failedCalls; i-- {
+		if c := &r.calls[i]; c.failed {
+			for _, p := range c.failure {
+				s.parts[p].failure = s.rarity(r, p)
+			}
+			break
+		}
+	}
+	weight := float32(1)
+	for i := s.now; i >= 0 && i > s.now-namedCalls; i-- {
+		for _, w := range r.calls[i].action.specifics {
+			if d := r.words.specifics[w].dir; d >= 0 {
+				s.dirs[d] = max(s.dirs[d], weight)
+			}
+		}
+		weight *= 0.8
+	}
+	for i := s.now; i >= 0 && i > s.now-3; i-- {
+		s.edits += indicator(r.calls[i].kind == editCall)
+		s.fails += indicator(r.calls[i].failed)
+	}
+}
+
+// indicator is 1 for true.
+func indicator(b bool) float32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// matchUnsaid meets the specific words that nobody has said with late texts by their parts: an agent that speaks of a
+// "parser for dates" may mean parse_date.
+func (s *sight) matchUnsaid(r *Ranker) {
+	for w := range s.specifics {
+		known := &r.words.specifics[w]
+		parts := r.words.partsOf.of(w)
+		if known.said || known.last < 0 || len(parts) == 0 {
+			continue
+		}
+		var said, newest float32
+		for _, p := range parts {
+			said += max(s.parts[p].said, s.parts[p].recent/2)
+			newest += s.parts[p].newest
+		}
+		root := float32(math.Sqrt(float64(len(parts))))
+		s.specifics[w].match, s.specifics[w].matchNewest = said/root, newest/root
+	}
+}
+
+// ancestors walks from the newest calls to those whose observations they rest on.
+func (s *sight) ancestors(r *Ranker) {
+	const decay, least = 0.6, 0.02
+	reached := make([]float32, s.now+1)
+	for i, weight := range []float32{1, 0.7, 0.5} {
+		if i <= s.now {
+			reached[s.now-i] = weight
+		}
+	}
+	for i := s.now; i >= 0; i-- {
+		if reached[i] < least {
+			continue
+		}
+		for _, l := range r.calls[i].links {
+			reached[l.call] = max(reached[l.call], decay*reached[i])
+			if i > s.now-recentCalls {
+				s.calls[l.call].links += l.weight
+			}
+		}
+	}
+	for i := range s.calls {
+		s.calls[i].ancestry = reached[i]
+	}
+}
+
+// meet looks at one run.
+func (s *sight) meet(r *Ranker, i int) {
+	m, u := &s.meets[i], &r.runs[i]
+	for _, w := range r.specifics.of(i) {
+		x, known := &s.specifics[w], &r.words.specifics[w]
+		m.thought += x.thought
+		m.action += x.action
+		m.recent += x.recent
+		m.newest += x.newest
+		m.older += x.older
+		if known.said {
+			continue
+		}
+		if known.dir >= 0 {
+			m.dir = max(m.dir, s.dirs[known.dir])
+		}
+		m.unsaid++
+		m.unsaidRarity += x.rarity
+		if known.last == int32(i) {
+			m.unsaidHere++
+			m.unsaidOnly += indicator(known.runs == 1)
+		}
+		m.unsaidNewest += indicator(x.newest > 0)
+		m.matches += x.match
+		m.match = max(m.match, x.match)
+		m.matchNewest = max(m.matchNewest, x.matchNewest)
+	}
+	s.meetParts(r, i, m)
+	for _, p := range r.defined.of(i) {
+		m.defined += max(s.parts[p].said, s.parts[p].newest/2)
+	}
+	for _, l := range r.lineIDs.of(i) {
+		x := &r.line[l]
+		m.newer += indicator(x.newest > u.call+1)
+		m.repeated += indicator(x.count > 1)
+		m.edited += indicator(x.edit)
+	}
+	s.bestParts, s.bestLine, s.bestMatch = max(s.bestParts, m.parts), max(s.bestLine, m.line), max(s.bestMatch, m.match)
+	c := &s.calls[u.call]
+	c.best = max(c.best, m.parts)
+	c.unsaid += m.unsaidHere
+}
+
+func (s *sight) meetParts(r *Ranker, i int, m *meeting) {
+	parts := r.parts.of(i)
+	for _, p := range parts {
+		x := &s.parts[p]
+		m.partThought += x.thought
+		m.partAction += x.action
+		m.partRecent += x.recent
+		m.partNewest += x.newest
+		m.plan += x.plan
+		m.task += x.task
+		m.failure += x.failure
+	}
+	root := float32(math.Sqrt(float64(len(parts) + 10)))
+	m.partThought /= root
+	m.partAction /= root
+	m.partRecent /= root
+	m.partNewest /= root
+	m.plan /= root
+	m.task /= root
+	m.failure /= root
+	m.parts = m.partThought + m.partAction + m.partRecent/2
+	u := &r.runs[i]
+	for l := u.lines; l < u.lines+u.filled; l++ {
+		var said, newest float32
+		for _, p := range r.lineParts.of(int(l)) {
+			x := &s.parts[p]
+			said += x.said
+			newest += x.newest
+		}
+		m.line, m.lineNewest = max(m.line, said), max(m.lineNewest, newest)
+	}
+}
