@@ -311,3 +311,23 @@ func FuzzContexts(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkAdd judges the contexts of a run of 200 calls of which each drops an observation.
+func BenchmarkAdd(b *testing.B) {
+	steps := made(9, 20, 200)
+	var windows []*engine.Window
+	err := replay(b.Context(), steps, "window:5", 0, func(_ int, w *engine.Window) error {
+		windows = append(windows, w)
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	j := NewJudge(steps)
+	for b.Loop() {
+		t := j.Trial()
+		for call, w := range windows {
+			t.AddWindow(call, w)
+		}
+	}
+}

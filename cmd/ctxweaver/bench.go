@@ -48,10 +48,6 @@ type benchEvidence struct {
 
 func newBenchEvidence(a *app) *cobra.Command {
 	var b benchEvidence
-	var presets []string
-	for _, p := range evidence.Presets {
-		presets = append(presets, p.Name)
-	}
 	cmd := &cobra.Command{
 		Use:   "evidence [FILE|DIR]...",
 		Short: "What policies keep of what the agent needs next, and what that costs",
@@ -91,7 +87,7 @@ The policies:
 	f.BoolVar(&b.stored, "sessions", false, "measure sessions of the store")
 	f.StringVar(&b.contexts, "contexts", "", "judge the contexts in this file (-: standard input)")
 	f.StringVar(&b.file, "file", "", "the trajectory that --contexts belongs to")
-	f.StringVar(&b.prices, "prices", presets[0], "prices to reckon with: "+strings.Join(presets, ", "))
+	f.StringVar(&b.prices, "prices", evidence.Presets[0].Name, "prices to reckon with: "+presets())
 	f.BoolVar(&b.Stability, "stability", false, "also how much what is shown changes when a run goes a little differently")
 	f.IntVar(&b.Folds, "folds", 0, "spread the sessions over so many folds, by repository or folder")
 	f.Uint64Var(&b.Seed, "seed", 1, "of resampling and of variations")
@@ -99,10 +95,18 @@ The policies:
 	return cmd
 }
 
+func presets() string {
+	var names []string
+	for _, p := range evidence.Presets {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // check refuses what cannot be meant, and puts the baseline first.
 func (b *benchEvidence) check(args []string) error {
 	if _, ok := evidence.PricesByName(b.prices); !ok {
-		return usage("--prices %q: no such prices", b.prices)
+		return usage("--prices %q: no such prices; there are %s", b.prices, presets())
 	}
 	switch {
 	case b.least < 0 || b.First < 0 || b.Folds < 0:
