@@ -205,6 +205,7 @@ func (r *Ranker) take(action string, specifics []int32) {
 			r.takeText(l)
 		}
 	}
+	slices.Sort(r.credits)
 }
 
 func (r *Ranker) takeText(text string) {
@@ -261,7 +262,7 @@ func (r *Ranker) links(c *call, weights map[int32]float32) []link {
 	}
 	var out []link
 	for call, weight := range weights {
-		if weight > least {
+		if weight >= least {
 			out = append(out, link{call, weight})
 		}
 	}
@@ -335,6 +336,7 @@ func (r *Ranker) See(text string) (from, to int) {
 	}
 	r.observations++
 	c.to = int32(len(r.runs))
+	r.fail(c, text, r.runs[from:])
 	for i := from; i < len(r.runs); i++ {
 		r.runs[i].fixed = r.model.fixed.sum(&view{ranker: r, call: c, i: i, run: &r.runs[i]})
 	}
@@ -372,7 +374,6 @@ func (r *Ranker) see(c *call, x Run, place int32, text string) {
 		r.words.eachPart(m[1], func(p int32) { defined = append(defined, p) })
 	}
 	r.defined.add(defined)
-	r.seeFailures(c, &u, text)
 	c.size += jsonSize(text)
 	r.runs = append(r.runs, u)
 }
@@ -400,20 +401,20 @@ func (r *Ranker) seeLines(u *run, text string) {
 	r.lineIDs.add(ids)
 }
 
-// seeFailures finds the lines that tell of a failure.
-func (r *Ranker) seeFailures(c *call, u *run, text string) {
-	const mostParts, mostLine = 1000, 300
-	for _, m := range failure.FindAllStringIndex(text, -1) {
-		u.fails++
+// fail finds the lines that tell of a failure.
+func (r *Ranker) fail(c *call, text string, runs []run) {
+	const mostLines, mostLine = 20, 300 // that are read, and of one
+	for n, m := range failure.FindAllStringIndex(text, -1) {
 		c.failed = true
-		rest := text[m[1]:]
-		if n := strings.IndexByte(rest, '\n'); n >= 0 {
-			rest = rest[:n]
+		for runs[0].To < m[1] {
+			runs = runs[1:]
 		}
-		rest = rest[:min(len(rest), mostLine)]
-		if len(c.failure) < mostParts {
-			c.failure = append(c.failure, r.words.partsIn(text[m[0]:m[1]+len(rest)])...)
+		runs[0].fails++
+		if n >= mostLines {
+			continue
 		}
+		line, _, _ := strings.Cut(text[m[1]:min(len(text), m[1]+mostLine)], "\n")
+		c.failure = append(c.failure, r.words.partsIn(text[m[0]:m[1]+len(line)])...)
 	}
 }
 

@@ -216,7 +216,7 @@ func number32(numbers map[string]int32, word string) int32 {
 
 // marks is a set of small numbers that is emptied in no time.
 type marks struct {
-	at  []uint32
+	at  []uint32 // by number: 1 + the times it had been emptied when it was added
 	now uint32
 }
 
@@ -227,10 +227,10 @@ func (m *marks) add(n int32) bool {
 	for int(n) >= len(m.at) {
 		m.at = append(m.at, 0)
 	}
-	if m.at[n] == m.now {
+	if m.at[n] == m.now+1 {
 		return false
 	}
-	m.at[n] = m.now
+	m.at[n] = m.now + 1
 	return true
 }
 
