@@ -49,6 +49,8 @@ type Options struct {
 	// Selector and Summarizer replace rules where these leave something open; nil is rules alone.
 	Selector   Selector
 	Summarizer Summarizer
+	// Weights rank what a working set pages in; nil is the built-in ones.
+	Weights *compress.Weights
 	// Deadline bounds each call of Selector and Summarizer; 0 is one second.
 	Deadline time.Duration
 }
@@ -102,7 +104,7 @@ func (e *Engine) Session(name string) *Session {
 	defer e.mu.Unlock()
 	s := e.sessions[name]
 	if s == nil {
-		s = &Session{engine: e, name: name}
+		s = &Session{engine: e, name: name, desks: map[string]*desk{}}
 		e.sessions[name] = s
 	}
 	return s

@@ -10,14 +10,21 @@ import (
 // in flags, lists, logs and Windows.
 type Policy struct {
 	name    string
-	a, b, c int // the numbers of its name, in order
+	a, b, c int    // the numbers of its name, in order
+	level   string // of workingset: "lean", "default" or "rich"
 }
 
 var (
 	// Full keeps everything.
 	Full = Policy{name: "full"}
-	// DefaultPolicy is what a request that names none gets.
-	DefaultPolicy = Paper(3, 5)
+	// WorkingSet pages out in batches, when that pays, and pages in at the tail what the next action
+	// probably needs. Lean and Rich are the same for a smaller and a larger prompt.
+	WorkingSet     = Policy{name: "workingset", level: "default"}
+	WorkingSetLean = Policy{name: "workingset", level: "lean"}
+	WorkingSetRich = Policy{name: "workingset", level: "rich"}
+
+	// DefaultPolicy is the one to take where nothing speaks for another.
+	DefaultPolicy = WorkingSet
 )
 
 // LatestN keeps the newest n observations whole, n at least 1: the paper's baseline (§4.1), named "window:n".
@@ -48,6 +55,7 @@ var policies = []struct {
 	form    string
 	meaning string
 }{
+	{"workingset", 0, "workingset", "pages out in batches, pages in what is needed; also workingset:lean, workingset:rich"},
 	{"full", 0, "full", "everything"},
 	{"window", 1, "window:5", "the newest 5 observations whole"},
 	{"polling", 2, "polling:5/20", "the newest 5 to 24; the boundary moves every 20 observations"},
@@ -75,6 +83,9 @@ func ParsePolicy(s string) (Policy, error) {
 		if p.name != name {
 			continue
 		}
+		if name == "workingset" {
+			return workingSetOf(s, rest)
+		}
 		n, err := numbers(rest)
 		if err != nil || len(n) != p.numbers || strings.HasSuffix(s, ":") {
 			return Policy{}, fmt.Errorf("policy %q: want the form %s, with whole numbers from 1", s, p.form)
@@ -83,6 +94,18 @@ func ParsePolicy(s string) (Policy, error) {
 		return Policy{name: name, a: n[0], b: n[1], c: n[2]}, nil
 	}
 	return Policy{}, fmt.Errorf("policy %q: unknown; the policies are %s", s, strings.Join(forms, ", "))
+}
+
+func workingSetOf(s, level string) (Policy, error) {
+	if s == WorkingSet.name {
+		return WorkingSet, nil
+	}
+	for _, p := range []Policy{WorkingSetLean, WorkingSetRich} {
+		if p.level == level {
+			return p, nil
+		}
+	}
+	return Policy{}, fmt.Errorf("policy %q: want workingset, workingset:lean or workingset:rich", s)
 }
 
 func numbers(s string) ([]int, error) {
@@ -104,6 +127,9 @@ func numbers(s string) ([]int, error) {
 func (p Policy) String() string {
 	if p.name == "" {
 		return Full.name
+	}
+	if p.level == WorkingSetLean.level || p.level == WorkingSetRich.level {
+		return p.name + ":" + p.level
 	}
 	out, mark := p.name, ":"
 	for _, n := range []int{p.a, p.b, p.c} {

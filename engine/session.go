@@ -20,6 +20,9 @@ type Session struct {
 	appending sync.Mutex // held by whoever writes, also while a Selector thinks
 	analyst   *analyst   // nil until the first write; guarded by appending
 
+	weaving sync.Mutex // held while a working set decides
+	desks   map[string]*desk
+
 	// mu guards what follows, and is never held across a store or a model. Writers hold appending too,
 	// so whoever holds appending may read without mu.
 	mu     sync.Mutex

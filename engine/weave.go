@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ctxweaver/ctxweaver/compress"
 	"github.com/ctxweaver/ctxweaver/engine/validation"
@@ -16,7 +18,19 @@ type Request struct {
 	At NodeID
 	// Pending is what comes after the last step, such as the user's next words. It is always whole.
 	Pending []Message
+	// Budget bounds the Window in tokens; 0 is no bound. See ErrBudget.
+	Budget int
+	// Prices decide when a working set pages out; the zero value is the first preset of ParsePrices.
+	Prices Prices
+	// Now is when the request is made. A working set uses it to tell a cold cache; zero: it does not.
+	Now time.Time
+	// Dry keeps nothing: what a working set decides for this request will be decided anew.
+	Dry bool
 }
+
+// ErrBudget says that what must stay is alone larger than the budget. The Window that comes with it is
+// the smallest that can be had.
+var ErrBudget = errors.New("over the budget")
 
 // Weave builds the context of the next request. System and user messages, thoughts and actions are
 // always kept, in their order; the policy decides which observations are whole and which a
@@ -44,6 +58,9 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	l.status(status)
 	for _, m := range r.Pending {
 		l.message(m, s.engine.count.Count(m.Text))
+	}
+	if r.Budget > 0 && w.Tokens > r.Budget {
+		return w, fmt.Errorf("%s of %s takes %s: %w of %d tokens", r.Policy, s.name, w.parts(), ErrBudget, r.Budget)
 	}
 	return w, nil
 }
@@ -78,8 +95,11 @@ type judge func(NodeID) verdict
 
 // judge asks the policy about the path.
 func (s *Session) judge(ctx context.Context, r Request, path []kept) (judge, error) {
-	if r.Policy.name == "paper" {
+	switch {
+	case r.Policy.name == "paper":
 		return s.judgeAncestry(ctx, r.Policy, path)
+	case r.Policy.name == "workingset" && len(path) > 0:
+		return s.workingSet(ctx, r, path)
 	}
 	gone, old, young := boundary(r.Policy, path)
 	asked := 0

@@ -21,6 +21,20 @@ type Window struct {
 	Full int `json:"full"`
 }
 
+// parts says what the tokens of a Window are, for people.
+func (w *Window) parts() string {
+	whole, marks := 0, 0
+	for _, i := range w.Items {
+		if i.Fate == Whole {
+			whole += i.Tokens
+		} else {
+			marks += i.Tokens
+		}
+	}
+	return fmt.Sprintf("%d tokens (%d in whole observations, %d in what stands for others, %d in messages, thoughts, actions and what is paged in)",
+		w.Tokens, whole, marks, w.Tokens-whole-marks)
+}
+
 // Prompt is one message of a woven context. As JSON it has the shape of OpenAI's Chat Completions.
 type Prompt struct {
 	Role     string // "system", "user", "assistant" or "tool"
@@ -69,11 +83,10 @@ func (p Prompt) MarshalJSON() ([]byte, error) {
 type Fate string
 
 const (
-	Whole     Fate = "whole"     // byte for byte
-	Shortened Fate = "shortened" // some of its lines, byte for byte, with marks where others were
-	Omitted   Fate = "omitted"   // a placeholder stands for it
-	Waiting   Fate = "waiting"   // the call is not answered yet
-	Said      Fate = "said"      // a step without calls: its thought, always kept
+	Whole   Fate = "whole"   // byte for byte
+	Omitted Fate = "omitted" // a placeholder stands for it
+	Waiting Fate = "waiting" // the call is not answered yet
+	Said    Fate = "said"    // a step without calls: its thought, always kept
 )
 
 // Item says what became of one observation, and why. A step without calls has one Item.

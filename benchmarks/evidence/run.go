@@ -112,7 +112,7 @@ func replay(ctx context.Context, steps []engine.Step, policy string, first int, 
 	if err != nil {
 		return err
 	}
-	return engine.Replay(ctx, steps, p, first, emit)
+	return engine.Replay(ctx, steps, p, engine.ReplayOptions{First: first}, emit)
 }
 
 // bench measures policies on one session.

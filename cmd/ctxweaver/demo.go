@@ -102,7 +102,7 @@ func try(ctx context.Context, t *importer.Trajectory) ([]trial, error) {
 	for i, p := range demoPolicies {
 		var m meter
 		var tr trial
-		err := engine.Replay(ctx, t.Steps, p, 0, func(call int, w *engine.Window) error {
+		err := engine.Replay(ctx, t.Steps, p, engine.ReplayOptions{}, func(call int, w *engine.Window) error {
 			gone := missing(needs[call], w.Messages)
 			lost[i] = append(lost[i], gone)
 			if call >= warmUp {

@@ -147,7 +147,7 @@ func (a *app) emit(ctx context.Context, t *importer.Trajectory, r replay, p *pro
 		defer func() { err = errors.Join(err, out.Flush(), file.Close()) }()
 	}
 	lines := contexts{out: out}
-	return engine.Replay(ctx, t.Steps, r.policies[0], r.first, func(call int, w *engine.Window) error {
+	return engine.Replay(ctx, t.Steps, r.policies[0], engine.ReplayOptions{First: r.first}, func(call int, w *engine.Window) error {
 		p.add(1)
 		return lines.write(call, w.Messages)
 	})
@@ -175,7 +175,7 @@ func (a *app) compare(ctx context.Context, t *importer.Trajectory, r replay, cal
 	out := []comparison{}
 	for _, policy := range r.policies {
 		var m meter
-		err := engine.Replay(ctx, t.Steps, policy, r.first, func(_ int, w *engine.Window) error {
+		err := engine.Replay(ctx, t.Steps, policy, engine.ReplayOptions{First: r.first}, func(_ int, w *engine.Window) error {
 			p.add(1)
 			m.add(w)
 			return nil
