@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -126,9 +127,23 @@ type every float64
 // Ticks is plot.Ticker's.
 func (e every) Ticks(low, high float64) (out []plot.Tick) {
 	for i := math.Ceil(low / float64(e)); i*float64(e) <= high; i++ {
-		out = append(out, plot.Tick{Value: i * float64(e), Label: fmt.Sprintf("%.2g", i*float64(e))})
+		out = append(out, plot.Tick{Value: i * float64(e), Label: strconv.FormatFloat(math.Round(i*float64(e)*100)/100, 'f', -1, 64)})
 	}
 	return out
+}
+
+// round marks an axis at some five round numbers.
+type round struct{}
+
+// Ticks is plot.Ticker's.
+func (round) Ticks(low, high float64) []plot.Tick {
+	step := math.Pow(10, math.Floor(math.Log10(max(1, high-low))))
+	for _, finer := range []float64{2, 2.5, 2} {
+		if (high-low)/step < 5 && step > 1 {
+			step /= finer
+		}
+	}
+	return every(step).Ticks(low, high)
 }
 
 // ratios marks a logarithmic axis at ratios that are easy to read.
@@ -227,6 +242,7 @@ func (r *Report) overTime(results []Result) (*plot.Plot, error) {
 		}
 		i++
 	}
+	p.X.Tick.Marker, p.Y.Tick.Marker = round{}, round{}
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.XOffs, p.Legend.YOffs = vg.Points(8), vg.Points(-8)
 	p.Y.Min = 0

@@ -166,7 +166,9 @@ func (s summary) group(kind, name string, members []int) Group {
 	}
 	if s.tested < len(s.policies) {
 		for p := range s.tested {
-			g.Frontier = append(g.Frontier, s.rival(drawn, p))
+			if p != s.base {
+				g.Frontier = append(g.Frontier, s.rival(drawn, p))
+			}
 		}
 	}
 	return g

@@ -258,7 +258,7 @@ func TestRival(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := r.Groups[0].Frontier[1]
+		got := r.Groups[0].Frontier[0]
 		if got.Naive != test.want || got.Lead.Value-test.lead > 1e-9 || test.lead-got.Lead.Value > 1e-9 {
 			t.Errorf("%s: %+v", test.reason, got)
 		}

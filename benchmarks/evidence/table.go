@@ -50,7 +50,8 @@ func (r *Report) group(b *bytes.Buffer, g Group) {
 		if row.Naive {
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.3f\t%.3f\t%.0f\t%.0f\t%.0f\t%s\t%s\t%.2f\t%.1f\t%.2f", row.Policy, interval(row.Recall, 3), row.Lines.Value, row.Served.Value,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%s\t%s\t%.2f\t%.1f\t%.2f", row.Policy,
+			of(row.Score.References, interval(row.Recall, 3)), of(row.Score.Lines, fmt.Sprintf("%.3f", row.Lines.Value)), of(row.Score.Steps, fmt.Sprintf("%.3f", row.Served.Value)),
 			row.Prompt.Value, row.Uncached.Value, row.Cost.Value, interval(row.PromptRatio, 2), interval(row.CostRatio, 2), row.Score.Money(r.Prices), row.Rereads, row.Millis)
 		if row.Stability != nil {
 			fmt.Fprintf(t, "\t%.3f", row.Stability.Mean())
@@ -62,6 +63,14 @@ func (r *Report) group(b *bytes.Buffer, g Group) {
 		differences(b, g.Differences)
 	}
 	frontier(b, g.Frontier)
+}
+
+// of leaves out a share of nothing.
+func of(n int, share string) string {
+	if n == 0 {
+		return "–"
+	}
+	return share
 }
 
 func (r *Report) unit() string {
@@ -93,7 +102,7 @@ func frontier(b *bytes.Buffer, rivals []Rival) {
 	fmt.Fprintln(t, "POLICY\tNAIVE\tITS RECALL\tLEAD OVER IT")
 	for _, r := range rivals {
 		if r.Naive == "" {
-			fmt.Fprintf(t, "%s\tnone is so cheap\t\t\n", r.Policy)
+			fmt.Fprintf(t, "%s\tnone is so cheap\n", r.Policy)
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.3f\t%s\n", r.Policy, r.Naive, r.Recall, signed(r.Lead, 3))
