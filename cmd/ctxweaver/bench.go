@@ -28,7 +28,7 @@ func newBench(a *app) *cobra.Command {
 		Args:  unknownCommand,
 		RunE:  help,
 	}
-	cmd.AddCommand(newBenchEvidence(a))
+	cmd.AddCommand(newBenchEvidence(a), newBenchFit(a))
 	return cmd
 }
 

@@ -1,0 +1,173 @@
+// Package fit learns the weights of compress.Ranker from trajectories: what the next calls really took, told from
+// what was known before them.
+package fit
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
+	"github.com/ctxweaver/ctxweaver/compress"
+	"github.com/ctxweaver/ctxweaver/controller"
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+// What an example is. After each call, every run that is older than the newest fresh observations is one: what do the
+// next horizon calls take from it? Each thing they take is credited to the newest run that has it.
+const (
+	warmUp  = 4    // calls before the first example
+	fresh   = 3    // newest observations, which nobody pages out
+	horizon = 3    // calls
+	later   = 0.7  // what the next call after counts, and so on
+	most    = 8    // a run counts for no more
+	evened  = 0.7  // power, so that one call that copies a whole file is not all there is to learn
+	untaken = 0.12 // share of the runs that nothing was taken from which become examples, as there are so many
+)
+
+// Set holds examples by session.
+type Set struct{ examples map[string][]compress.Example }
+
+// Collect replays sessions and gathers their examples, on all processors. done, if not nil, is told after each session,
+// from several goroutines.
+func Collect(ctx context.Context, sessions []evidence.Session, done func()) (*Set, error) {
+	found := make([][]compress.Example, len(sessions))
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, s := range sessions {
+		group.Go(func() (err error) {
+			found[i], err = examples(working, s)
+			if done != nil {
+				done()
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	set := &Set{map[string][]compress.Example{}}
+	for i, s := range sessions {
+		set.examples[s.Hash] = found[i]
+	}
+	return set, nil
+}
+
+// Weights fits to the examples of some of the sessions. The date is when: 2006-01-02.
+func (s *Set) Weights(sessions []evidence.Session, date string, o compress.FitOptions) (*compress.Weights, error) {
+	var all []compress.Example
+	var formats []string
+	calls := 0
+	for _, session := range sessions {
+		all = append(all, s.examples[session.Hash]...)
+		calls += session.Calls
+		if !slices.Contains(formats, session.Format) {
+			formats = append(formats, session.Format)
+		}
+	}
+	w, err := compress.Fit(all, o)
+	if err != nil {
+		return nil, fmt.Errorf("%d runs of an agent: %w", len(sessions), err)
+	}
+	slices.Sort(formats)
+	w.Date, w.FittedOn = date, fmt.Sprintf("%d runs of agents, %d calls; formats: %s", len(sessions), calls, strings.Join(formats, ", "))
+	return w, nil
+}
+
+// examples are those of one session, the same at every time.
+func examples(ctx context.Context, s evidence.Session) ([]compress.Example, error) {
+	var took [][]int // by call
+	err := follow(ctx, s.Steps, func(r *compress.Ranker, _ int) { took = append(took, r.Took()) })
+	if err != nil {
+		return nil, err
+	}
+	var out []compress.Example
+	random := rand.New(rand.NewPCG(seed(s.Hash), 0))
+	call := 0
+	err = follow(ctx, s.Steps, func(r *compress.Ranker, observed int) {
+		call++
+		if call < warmUp || call == len(took) {
+			return
+		}
+		taken := ahead(took[call:min(len(took), call+horizon)])
+		for i := 0; i < r.Len() && r.Run(i).Observation < observed-fresh; i++ {
+			e := compress.Example{Taken: math.Pow(min(taken[i], most), evened)}
+			if e.Taken == 0 {
+				if random.Float64() > untaken {
+					continue
+				}
+				e.Weight = 1 / untaken
+			}
+			if e.Features = r.Features(i); e.Features != nil {
+				out = append(out, e)
+			}
+		}
+	})
+	return out, err
+}
+
+// ahead sums up what the coming calls take, by run.
+func ahead(took [][]int) map[int]float64 {
+	out := map[int]float64{}
+	weight := 1.0
+	for _, runs := range took {
+		for _, i := range runs {
+			out[i] += weight
+		}
+		weight *= later
+	}
+	return out
+}
+
+func seed(hash string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(hash))
+	return h.Sum64()
+}
+
+// follow lets a ranker see a run as the engine does, and calls f after each call with what answered it. observed counts
+// the observations so far.
+func follow(ctx context.Context, steps []engine.Step, f func(r *compress.Ranker, observed int)) error {
+	r := compress.NewRanker(nil)
+	observed := 0
+	for _, s := range steps {
+		for _, m := range s.Before {
+			if !m.Compaction {
+				r.Hear(m.Text)
+			}
+		}
+		said := strings.TrimSpace(s.Thinking + "\n" + s.Thought)
+		if len(s.Calls) == 0 {
+			r.Hear(said)
+		}
+		facts := controller.Extract(turn(s))
+		for _, c := range s.Calls {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			r.Act(compress.Act{Thought: said, Action: strings.TrimSpace(c.Name + " " + c.Args), Kind: string(facts.Kind), Files: facts.Files})
+			said = ""
+			if c.Observation != nil {
+				r.See(c.Observation.Text)
+				observed++
+			}
+			f(r, observed)
+		}
+	}
+	return nil
+}
+
+func turn(s engine.Step) controller.Turn {
+	t := controller.Turn{Thought: s.Thought}
+	for _, c := range s.Calls {
+		t.Calls = append(t.Calls, controller.Call{Name: c.Name, Args: c.Args})
+	}
+	return t
+}
