@@ -22,6 +22,12 @@ type ReplayOptions struct {
 //
 // Nothing is stored. Replay ends with emit's error, if it returns one.
 func Replay(ctx context.Context, steps []Step, p Policy, o ReplayOptions, emit func(call int, w *Window) error) error {
+	return ReplayEach(ctx, steps, []Policy{p}, o, emit)
+}
+
+// ReplayEach is Replay for several policies in one pass, which takes far less time than one for each. Turn by turn
+// it emits the contexts of one policy after the other; w.Policy says whose they are.
+func ReplayEach(ctx context.Context, steps []Step, ps []Policy, o ReplayOptions, emit func(call int, w *Window) error) error {
 	e, err := Open("", &Options{InMemory: true, NoSync: true, Weights: o.Weights})
 	if err != nil {
 		return err
@@ -36,18 +42,22 @@ func Replay(ctx context.Context, steps []Step, p Policy, o ReplayOptions, emit f
 	call := 0
 	for _, step := range steps {
 		if n := step.Counted(); n > 0 {
-			w, err := s.Weave(ctx, Request{Policy: p, Pending: step.Before, Budget: o.Budget, Prices: o.Prices})
-			if err != nil && !errors.Is(err, ErrBudget) {
-				return err
+			if o.First > 0 {
+				n = min(n, o.First-call)
 			}
-			for ; n > 0; n-- {
-				if o.First > 0 && call == o.First {
-					return nil
-				}
-				if err := emit(call, w); err != nil {
+			for _, p := range ps {
+				w, err := s.Weave(ctx, Request{Policy: p, Pending: step.Before, Budget: o.Budget, Prices: o.Prices})
+				if err != nil && !errors.Is(err, ErrBudget) {
 					return err
 				}
-				call++
+				for i := range n {
+					if err := emit(call+i, w); err != nil {
+						return err
+					}
+				}
+			}
+			if call += n; call == o.First {
+				return nil
 			}
 		}
 		// Not Append: a trace that says the same twice did so.

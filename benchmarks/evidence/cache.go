@@ -13,12 +13,20 @@ import (
 // cached is the file that keeps a result of the session, "" where none is kept. All that decides the
 // result is in its name.
 func (b *bench) cached(policy string) string {
+	return b.kept(policy, b.fit.ID, fmt.Sprint(b.options.Stability, b.options.Seed))
+}
+
+// naive is cached for a policy that was measured together with others.
+func (b *bench) naive(policy string) string {
+	return b.kept(policy, "naive", fmt.Sprint(b.options.Engine.Budget))
+}
+
+func (b *bench) kept(parts ...string) string {
 	if b.options.Cache == "" {
 		return ""
 	}
-	o := b.options
-	key := fmt.Sprintf("%q", []string{Version, o.Program, b.session.Hash, policy, b.fit.ID, fmt.Sprint(o.First, o.Stability, o.Seed)})
-	return filepath.Join(o.Cache, sum([]byte(key))[:32]+".json.gz")
+	key := fmt.Sprintf("%q", append(parts, Version, b.options.Program, b.session.Hash, fmt.Sprint(b.options.First)))
+	return filepath.Join(b.options.Cache, sum([]byte(key))[:32]+".json.gz")
 }
 
 // readCached reads a kept result. One that is damaged is not there, and is measured again.

@@ -316,7 +316,7 @@ func FuzzContexts(f *testing.F) {
 func BenchmarkAdd(b *testing.B) {
 	steps := made(9, 20, 200)
 	var windows []*engine.Window
-	err := replay(b.Context(), steps, "window:5", 0, func(_ int, w *engine.Window) error {
+	err := plainFit(b).Replay(b.Context(), steps, "window:5", 0, func(_ int, w *engine.Window) error {
 		windows = append(windows, w)
 		return nil
 	})

@@ -16,9 +16,9 @@ type Manifest struct {
 	Command  []string  `json:"command,omitempty"`
 	Seed     uint64    `json:"seed"`
 	First    int       `json:"first"`
+	Budget   int       `json:"budget,omitempty"` // of each context, in tokens
 	Least    int       `json:"min_steps"`
 	Folds    int       `json:"folds"`
-	Fits     []string  `json:"fits,omitempty"` // by fold
 	Policies []string  `json:"policies"`
 	Naive    []string  `json:"naive,omitempty"`
 	Sessions []Session `json:"sessions"`
@@ -29,6 +29,6 @@ type Manifest struct {
 func NewManifest(sessions []Session, policies []string, tested int, o Options) Manifest {
 	return Manifest{
 		Measure: Version, Build: o.Program, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Time: time.Now().UTC(),
-		Seed: o.Seed, First: o.First, Folds: o.Folds, Policies: policies[:tested], Naive: policies[tested:], Sessions: sessions,
+		Seed: o.Seed, First: o.First, Budget: o.Engine.Budget, Folds: o.Folds, Policies: policies[:tested], Naive: policies[tested:], Sessions: sessions,
 	}
 }

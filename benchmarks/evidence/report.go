@@ -100,6 +100,10 @@ func NewReport(sessions []Session, policies []string, tested int, results []Resu
 		return nil, errors.New("a report needs the policy " + Baseline + ", which the others are compared with")
 	}
 	s := summary{policies: policies, tested: tested, base: base, prices: prices, seed: seed}
+	grid := Naive()
+	for i, p := range policies {
+		s.naive = append(s.naive, i >= tested || slices.Contains(grid, p))
+	}
 	for i := range sessions {
 		s.results = append(s.results, results[i*len(policies):(i+1)*len(policies)])
 	}
@@ -135,6 +139,7 @@ type summary struct {
 	prices   Prices
 	seed     uint64
 	results  [][]Result // by session and policy
+	naive    []bool     // by policy: of the naive grid, whether it is tested itself or not
 }
 
 func (s summary) class(session int) string {
@@ -232,9 +237,8 @@ func (s summary) rival(drawn sample, p int) Rival {
 	own := drawn.totals[p]
 	out := Rival{Policy: s.policies[p]}
 	best := -1
-	for n := s.tested; n < len(s.policies); n++ {
-		score := drawn.totals[n]
-		if score.MeanPrompt() > own.MeanPrompt() || s.money(score) > s.money(own) {
+	for n, score := range drawn.totals {
+		if n == p || !s.naive[n] || score.MeanPrompt() > own.MeanPrompt() || s.money(score) > s.money(own) {
 			continue
 		}
 		if best < 0 || score.Recall() > drawn.totals[best].Recall() {

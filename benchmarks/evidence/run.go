@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ctxweaver/ctxweaver/compress"
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
@@ -18,12 +20,17 @@ type Replay func(ctx context.Context, steps []engine.Step, policy string, first 
 // Fit is what the sessions of one fold are replayed with.
 type Fit struct {
 	ID     string // names what was fitted, such as a hash of the weights
-	Replay Replay
+	Replay Replay // nil is the engine's own
 }
 
 // Options say how to run. The zero value takes whole sessions, once, with the engine's own policies.
 type Options struct {
-	First int    // calls of each session that count; 0 is all
+	First int // calls of each session that count; 0 is all
+	// Engine says how the engine's own policies are replayed; its First is not used.
+	Engine engine.ReplayOptions
+	// Naive are policies of the engine that are measured in one pass, for the frontier: far faster, and so
+	// without a time of their own and without Stability.
+	Naive []string
 	Seed  uint64 // of resampling and of variations
 	Folds int    // groups of sessions are spread over so many folds; below 2 there are none
 	// Prepare fits what a policy is to learn, on the sessions of all other folds: no session is scored with
@@ -48,8 +55,9 @@ type Result struct {
 	Requests  []Request  `json:"requests,omitempty"`
 }
 
-// Run replays every session under every policy, on all processors. Results come by session and then by policy,
-// in the order of the lists. Cancelled, it has kept in the Cache what was done.
+// Run replays every session under every policy, and those of Options.Naive after them, on all processors.
+// Results come by session and then by policy, in the order of the lists. Cancelled, it has kept in the Cache what
+// was done.
 func Run(ctx context.Context, sessions []Session, policies []string, o Options) ([]Result, error) {
 	for i := range sessions {
 		sessions[i].Fold = fold(sessions[i].Group, o.Folds)
@@ -58,22 +66,20 @@ func Run(ctx context.Context, sessions []Session, policies []string, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Result, len(sessions)*len(policies))
+	n := len(policies) + len(o.Naive)
+	out := make([]Result, len(sessions)*n)
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range sessions {
 		group.Go(func() error {
 			b := bench{options: o, session: s, fit: fits[s.Fold]}
-			for k, p := range policies {
-				r, err := b.result(working, p)
-				if err != nil {
-					return fmt.Errorf("%s under %s: %w", s.Name, p, err)
-				}
+			rs, err := b.results(working, policies)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+			for k, r := range rs {
 				r.Session = i
-				out[i*len(policies)+k] = r
-				if o.Done != nil {
-					o.Done()
-				}
+				out[i*n+k] = r
 			}
 			return nil
 		})
@@ -88,7 +94,11 @@ func Run(ctx context.Context, sessions []Session, policies []string, o Options) 
 func prepare(ctx context.Context, sessions []Session, o Options) ([]Fit, error) {
 	fits := make([]Fit, max(1, o.Folds))
 	for f := range fits {
-		fits[f].Replay = replay
+		fit, err := FitWeights(o.Engine, o.Engine.Weights)
+		if err != nil {
+			return nil, err
+		}
+		fits[f] = fit
 		if o.Prepare == nil {
 			continue
 		}
@@ -98,21 +108,38 @@ func prepare(ctx context.Context, sessions []Session, o Options) ([]Fit, error) 
 				train = append(train, s)
 			}
 		}
-		fit, err := o.Prepare(ctx, train)
-		if err != nil {
+		if fit, err = o.Prepare(ctx, train); err != nil {
 			return nil, fmt.Errorf("fitting for fold %d: %w", f, err)
+		}
+		if fit.Replay == nil {
+			fit.Replay = fits[f].Replay
 		}
 		fits[f] = fit
 	}
 	return fits, nil
 }
 
-func replay(ctx context.Context, steps []engine.Step, policy string, first int, emit func(call int, w *engine.Window) error) error {
-	p, err := engine.ParsePolicy(policy)
-	if err != nil {
-		return err
+// FitWeights replays the engine's policies with these weights; nil are the built-in ones.
+func FitWeights(o engine.ReplayOptions, w *compress.Weights) (Fit, error) {
+	o.Weights = w
+	f := Fit{ID: fmt.Sprint(o.Budget, o.Prices)}
+	if w != nil {
+		var b bytes.Buffer
+		if err := w.Write(&b); err != nil {
+			return Fit{}, err
+		}
+		f.ID += sum(b.Bytes())
 	}
-	return engine.Replay(ctx, steps, p, engine.ReplayOptions{First: first}, emit)
+	f.Replay = func(ctx context.Context, steps []engine.Step, policy string, first int, emit func(call int, w *engine.Window) error) error {
+		p, err := engine.ParsePolicy(policy)
+		if err != nil {
+			return err
+		}
+		options := o
+		options.First = first
+		return engine.Replay(ctx, steps, p, options, emit)
+	}
+	return f, nil
 }
 
 // bench measures policies on one session.
@@ -123,22 +150,43 @@ type bench struct {
 	judge   *Judge // nil until it is needed
 }
 
+// results measures policies, and then the naive ones.
+func (b *bench) results(ctx context.Context, policies []string) ([]Result, error) {
+	var out []Result
+	for _, p := range policies {
+		r, err := b.result(ctx, p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		out = append(out, r)
+		b.done()
+	}
+	naive, err := b.together(ctx, b.options.Naive)
+	return append(out, naive...), err
+}
+
+func (b *bench) done() {
+	if b.options.Done != nil {
+		b.options.Done()
+	}
+}
+
 // result measures a policy, or takes from the cache what was measured before.
 func (b *bench) result(ctx context.Context, policy string) (Result, error) {
 	at := b.cached(policy)
 	if r, ok := readCached(at); ok {
 		return r, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return Result{}, err
-	}
-	if b.judge == nil {
-		b.judge = NewJudge(b.session.Steps)
-	}
-	r, err := b.measure(ctx, policy)
+	r := b.begin(policy)
+	start := time.Now()
+	err := b.fit.Replay(ctx, b.session.Steps, policy, b.options.First, func(call int, w *engine.Window) error {
+		r.take(call, w)
+		return ctx.Err()
+	})
 	if err != nil {
 		return Result{}, err
 	}
+	r.Score.Seconds = (time.Since(start) - r.judging).Seconds()
 	if b.options.Stability {
 		s, err := b.stability(ctx, policy)
 		if err != nil {
@@ -146,22 +194,76 @@ func (b *bench) result(ctx context.Context, policy string) (Result, error) {
 		}
 		r.Stability = &s
 	}
-	return r, writeCached(at, r)
+	return r.Result, writeCached(at, r.Result)
 }
 
-func (b *bench) measure(ctx context.Context, policy string) (Result, error) {
-	r := Result{Policy: policy}
-	trial := b.judge.Trial()
-	start, judging := time.Now(), time.Duration(0)
-	err := b.fit.Replay(ctx, b.session.Steps, policy, b.options.First, func(call int, w *engine.Window) error {
-		begun := time.Now()
-		request := trial.AddWindow(call, w)
-		request.Missing = nil
-		r.Requests = append(r.Requests, request)
-		r.Score.Add(request)
-		judging += time.Since(begun)
+// together measures policies in one pass over the session, as far as they are not in the cache.
+func (b *bench) together(ctx context.Context, names []string) ([]Result, error) {
+	out := make([]Result, len(names))
+	running := map[engine.Policy]*measurement{}
+	var policies []engine.Policy
+	for i, name := range names {
+		if r, ok := readCached(b.naive(name)); ok {
+			out[i] = r
+			b.done()
+			continue
+		}
+		p, err := engine.ParsePolicy(name)
+		if err != nil {
+			return nil, err
+		}
+		if running[p] == nil {
+			running[p] = b.begin(name)
+			policies = append(policies, p)
+		}
+	}
+	if len(policies) == 0 {
+		return out, nil
+	}
+	o := b.options.Engine
+	o.First = b.options.First
+	err := engine.ReplayEach(ctx, b.session.Steps, policies, o, func(call int, w *engine.Window) error {
+		running[w.Policy].take(call, w)
 		return ctx.Err()
 	})
-	r.Score.Seconds = (time.Since(start) - judging).Seconds()
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		p, err := engine.ParsePolicy(name)
+		if err != nil {
+			return nil, err
+		}
+		if m := running[p]; m != nil {
+			out[i] = m.Result
+			if err := writeCached(b.naive(name), m.Result); err != nil {
+				return nil, err
+			}
+			b.done()
+		}
+	}
+	return out, nil
+}
+
+// measurement is a Result that grows request by request.
+type measurement struct {
+	Result
+	trial   *Trial
+	judging time.Duration // the measure's own, which is not the policy's
+}
+
+func (b *bench) begin(policy string) *measurement {
+	if b.judge == nil {
+		b.judge = NewJudge(b.session.Steps)
+	}
+	return &measurement{Result: Result{Policy: policy}, trial: b.judge.Trial()}
+}
+
+func (m *measurement) take(call int, w *engine.Window) {
+	start := time.Now()
+	r := m.trial.AddWindow(call, w)
+	r.Missing = nil
+	m.Requests = append(m.Requests, r)
+	m.Score.Add(r)
+	m.judging += time.Since(start)
 }

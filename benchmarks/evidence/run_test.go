@@ -20,6 +20,15 @@ import (
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
+func plainFit(t testing.TB) Fit {
+	t.Helper()
+	f, err := FitWeights(engine.ReplayOptions{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // short are three small runs of two groups.
 func short(t *testing.T) []Session {
 	t.Helper()
@@ -46,7 +55,7 @@ func TestResume(t *testing.T) {
 	counting := func(ctx context.Context, _ []Session) (Fit, error) {
 		return Fit{ID: "w", Replay: func(ctx context.Context, steps []engine.Step, policy string, first int, emit func(int, *engine.Window) error) error {
 			played.Add(1)
-			return replay(ctx, steps, policy, first, emit)
+			return plainFit(t).Replay(ctx, steps, policy, first, emit)
 		}}, nil
 	}
 	o.Prepare = counting
@@ -87,6 +96,36 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestTogether proves that policies measured in one pass score as they do alone, also with calls in parallel and
+// with an end in the middle of a turn.
+func TestTogether(t *testing.T) {
+	steps := made(4, 3, 30)
+	for i := 0; i < len(steps); i += 3 {
+		steps[i].Calls = append(steps[i].Calls, engine.Call{Name: "ls", Args: "pkg1", Observation: seen("unit_1.go")})
+	}
+	s, err := NewSession("parallel", "made", "", steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies := []string{"full", "polling:1/5", "clear:2000/3/500", "prune:1000/500", "window:2"}
+	for _, first := range []int{0, 14, 15, 16} {
+		alone, err := Run(t.Context(), []Session{s}, policies, Options{First: first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		together, err := Run(t.Context(), []Session{s}, nil, Options{First: first, Naive: policies})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(alone, together, cmpopts.IgnoreFields(Score{}, "Seconds")); diff != "" {
+			t.Errorf("the first %d calls: %s", first, diff)
+		}
+		if n := together[0].Score.Requests; first > 0 && n != first {
+			t.Errorf("%d requests, want the first %d", n, first)
+		}
+	}
+}
+
 // TestFolds proves that no session is replayed with what it or its group taught.
 func TestFolds(t *testing.T) {
 	sessions := short(t)
@@ -97,7 +136,7 @@ func TestFolds(t *testing.T) {
 			names = append(names, s.Name)
 		}
 		taught = append(taught, names)
-		return Fit{Replay: replay}, nil
+		return plainFit(t), nil
 	}}
 	if _, err := Run(t.Context(), sessions, []string{Baseline}, o); err != nil {
 		t.Fatal(err)

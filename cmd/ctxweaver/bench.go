@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
+	"github.com/ctxweaver/ctxweaver/benchmarks/fit"
+	"github.com/ctxweaver/ctxweaver/compress"
 	"github.com/ctxweaver/ctxweaver/engine"
 	"github.com/ctxweaver/ctxweaver/engine/importer"
 )
@@ -44,6 +46,7 @@ type benchEvidence struct {
 	out      string
 	contexts string
 	file     string
+	weights  string
 }
 
 func newBenchEvidence(a *app) *cobra.Command {
@@ -58,6 +61,9 @@ observations alone, how much did the context before it still hold (recall), and 
 With --sessions the arguments name sessions of the store; without any, all are taken. With --contexts it judges
 what another program would have put before the agent in the run of --file: a line each,
 {"step": k, "messages": […]}, calls counted from 0.
+
+What a working set pages in is learned. With --folds it is fitted anew for each fold, on the sessions of all other
+folds, so that none is measured with what it has taught itself; the built-in weights may have seen your sessions.
 
 --out DIR gets table.txt, results.json, manifest.json, steps.csv with a row for every request, and plots. It also
 keeps what is finished, so that the same command goes on after an interruption.
@@ -79,7 +85,7 @@ The policies:
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringSliceVarP(&b.policies, "policies", "p", []string{"window:5", "polling:5/20", "paper:3/5"}, "what to measure")
+	f.StringSliceVarP(&b.policies, "policies", "p", []string{"window:5", "polling:5/20", "paper:3/5", "workingset"}, "what to measure")
 	f.BoolVar(&b.naive, "naive", false, "also the best naive policies that cost no more than each")
 	f.IntVar(&b.least, "min-steps", 20, "only runs of so many calls or more")
 	f.IntVar(&b.First, "first", 200, "calls of each run that count (0: all)")
@@ -89,7 +95,9 @@ The policies:
 	f.StringVar(&b.file, "file", "", "the trajectory that --contexts belongs to")
 	f.StringVar(&b.prices, "prices", evidence.Presets[0].Name, "prices to reckon with: "+presets())
 	f.BoolVar(&b.Stability, "stability", false, "also how much what is shown changes when a run goes a little differently")
-	f.IntVar(&b.Folds, "folds", 0, "spread the sessions over so many folds, by repository or folder")
+	f.IntVar(&b.Folds, "folds", 0, "fit for each of so many folds of sessions, by repository or folder, on the others")
+	f.StringVar(&b.weights, "weights", "", "file of weights for a working set (default: built-in)")
+	f.IntVar(&b.Engine.Budget, "budget", 0, "most tokens of a context (0: no bound)")
 	f.Uint64Var(&b.Seed, "seed", 1, "of resampling and of variations")
 	f.StringVarP(&b.out, "out", "o", "", "folder for tables, figures and plots")
 	return cmd
@@ -109,8 +117,10 @@ func (b *benchEvidence) check(args []string) error {
 		return usage("--prices %q: no such prices; there are %s", b.prices, presets())
 	}
 	switch {
-	case b.least < 0 || b.First < 0 || b.Folds < 0:
-		return usage("--min-steps, --first and --folds want 0 or more")
+	case b.least < 0 || b.First < 0 || b.Folds < 0 || b.Engine.Budget < 0:
+		return usage("--min-steps, --first, --folds and --budget want 0 or more")
+	case b.Folds > 1 && b.weights != "":
+		return usage("--folds fits weights of its own; it does not go with --weights")
 	case (b.contexts == "") != (b.file == ""):
 		return usage("--contexts and --file go together: contexts, and the trajectory they were made for")
 	case b.contexts != "" && (len(args) > 0 || b.stored):
@@ -145,28 +155,18 @@ func (a *app) benchEvidence(ctx context.Context, args []string, b benchEvidence)
 	if len(sessions) == 0 {
 		return fmt.Errorf("there is nothing to measure on: no run of %d or more calls; see --min-steps", b.least)
 	}
-	if b.Program, err = programSum(); err != nil {
+	if err := a.benchOptions(ctx, &b, sessions); err != nil {
 		return err
 	}
-	if b.out != "" {
-		b.Cache = filepath.Join(b.out, "cache")
-	}
-	policies := slices.Clone(b.policies)
-	if b.naive {
-		for _, name := range evidence.Naive() {
-			if !slices.Contains(policies, name) {
-				policies = append(policies, name)
-			}
-		}
-	}
-	p := a.progress("measure", len(sessions)*len(policies))
+	p := a.progress("measure", len(sessions)*(len(b.policies)+len(b.Naive)))
 	defer p.stop()
 	b.Done = func() { p.add(1) }
-	results, err := evidence.Run(ctx, sessions, policies, b.Options)
+	results, err := evidence.Run(ctx, sessions, b.policies, b.Options)
 	if err != nil {
 		return cancelled(ctx, err)
 	}
 	tested := len(b.policies)
+	policies := slices.Concat(b.policies, b.Naive)
 	if b.contexts != "" {
 		judged, err := a.judge(b, sessions[0])
 		if err != nil {
@@ -184,6 +184,60 @@ func (a *app) benchEvidence(ctx context.Context, args []string, b benchEvidence)
 	report.Manifest = evidence.NewManifest(sessions, policies, tested, b.Options)
 	report.Manifest.Program, report.Manifest.Least, report.Manifest.Skipped = buildVersion().Version, b.least, skipped
 	return a.showEvidence(report, results, b.out)
+}
+
+// benchOptions settles what depends on files and on the sessions.
+func (a *app) benchOptions(ctx context.Context, b *benchEvidence, sessions []evidence.Session) (err error) {
+	if b.Program, err = programSum(); err != nil {
+		return err
+	}
+	if b.out != "" {
+		b.Cache = filepath.Join(b.out, "cache")
+	}
+	if b.naive {
+		for _, name := range evidence.Naive() {
+			if !slices.Contains(b.policies, name) {
+				b.Naive = append(b.Naive, name)
+			}
+		}
+	}
+	learned := slices.ContainsFunc(b.policies, func(name string) bool { return strings.HasPrefix(name, "workingset") })
+	switch {
+	case b.weights != "":
+		b.Engine.Weights, err = readWeights(b.weights)
+	case b.Folds > 1 && learned:
+		b.Prepare, err = a.crossFit(ctx, *b, sessions)
+	}
+	return err
+}
+
+func readWeights(path string) (*compress.Weights, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := compress.LoadWeights(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return w, nil
+}
+
+// crossFit fits the weights of each fold on the sessions of the others.
+func (a *app) crossFit(ctx context.Context, b benchEvidence, sessions []evidence.Session) (func(context.Context, []evidence.Session) (evidence.Fit, error), error) {
+	p := a.progress("fit", len(sessions))
+	defer p.stop()
+	set, err := fit.Collect(ctx, sessions, func() { p.add(1) })
+	if err != nil {
+		return nil, cancelled(ctx, err)
+	}
+	return func(_ context.Context, train []evidence.Session) (evidence.Fit, error) {
+		w, err := set.Weights(train, "", compress.FitOptions{})
+		if err != nil {
+			return evidence.Fit{}, err
+		}
+		return evidence.FitWeights(b.Engine, w)
+	}, nil
 }
 
 func (a *app) showEvidence(r *evidence.Report, results []evidence.Result, out string) error {
