@@ -18,7 +18,7 @@ type Example struct {
 // FitOptions say how to fit. The zero value is what the built-in weights were fitted with.
 type FitOptions struct {
 	Seed    uint64
-	Rounds  int               // through all examples; 0 is 8
+	Rounds  int               // through all examples; 0 is 8, or more where examples are few
 	Penalty float64           // on the squares of weights; 0 is 0.001
 	Without func(string) bool // features, by name, that are to weigh nothing; nil: none
 }
@@ -30,7 +30,8 @@ var ErrExamples = errors.New("nothing to learn from")
 // It does the same at every time for the same examples in the same order. Date and FittedOn are left to the caller.
 func Fit(examples []Example, o FitOptions) (*Weights, error) {
 	if o.Rounds == 0 {
-		o.Rounds = 8
+		const least, most, batches = 8, 200, 7000
+		o.Rounds = min(most, max(least, batches*batch/max(1, len(examples))))
 	}
 	if o.Penalty == 0 {
 		o.Penalty = 1e-3
@@ -41,11 +42,14 @@ func Fit(examples []Example, o FitOptions) (*Weights, error) {
 	}
 	f.standardize()
 	f.learn()
-	w := &Weights{Version: WeightsVersion, Rows: len(examples), Taken: f.taken, Bias: float64(f.bias)}
+	w := &Weights{Version: WeightsVersion, Rows: len(examples), Taken: f.taken, Bias: f.bias}
 	for i, name := range f.names {
-		w.Features = append(w.Features, Feature{name, float64(f.weights[i]), float64(f.mean[i]), float64(f.scale[i])})
+		w.Features = append(w.Features, Feature{name, f.weights[i], f.mean[i], f.scale[i]})
 	}
-	return w, w.check()
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 // fit is the state of Fit.

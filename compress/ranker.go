@@ -65,6 +65,7 @@ type run struct {
 type call struct {
 	kind            kindOfCall
 	failed          bool
+	answered        bool
 	thought, action struct{ specifics, parts []int32 }
 	failure         []int32 // parts of the lines that tell of it
 	files           []int32
@@ -327,8 +328,11 @@ func (r *Ranker) See(text string) (from, to int) {
 		return from, from
 	}
 	c := &r.calls[len(r.calls)-1]
+	if c.answered {
+		return from, from
+	}
+	c.answered = true
 	r.changed()
-	c.from = int32(from)
 	runs := Cut(text)
 	for i := range runs {
 		runs[i].Observation = r.observations
@@ -444,6 +448,9 @@ func (r *Ranker) Used(runs []int) []int {
 func (r *Ranker) Scores() []float64 {
 	out := make([]float64, len(r.runs))
 	s := r.sight()
+	if s.runs == 0 {
+		return out
+	}
 	v := view{ranker: r, sight: s}
 	always := r.model.bias + r.model.session.sum(&v)
 	for j := range s.calls {

@@ -24,16 +24,16 @@ type Weights struct {
 	FittedOn string    `json:"fitted_on"` // in words
 	Rows     int       `json:"rows"`      // examples
 	Taken    int       `json:"taken"`     // examples of which something was taken
-	Bias     float64   `json:"bias"`
+	Bias     float32   `json:"bias"`
 	Features []Feature `json:"features"`
 }
 
 // Feature is how much one feature weighs.
 type Feature struct {
 	Name   string  `json:"name"`
-	Weight float64 `json:"weight"`
-	Mean   float64 `json:"mean"`
-	Scale  float64 `json:"scale"`
+	Weight float32 `json:"weight"`
+	Mean   float32 `json:"mean"`
+	Scale  float32 `json:"scale"`
 }
 
 // mostDeviations keeps one feature from deciding alone.
@@ -64,7 +64,10 @@ func LoadWeights(r io.Reader) (*Weights, error) {
 	if w.Version != WeightsVersion {
 		return nil, fmt.Errorf("%w: version %d, want %d: fit them again", ErrWeights, w.Version, WeightsVersion)
 	}
-	return &w, w.check()
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	return &w, nil
 }
 
 func (w *Weights) check() error {
@@ -106,8 +109,7 @@ func (w *Weights) check() error {
 	return nil
 }
 
-// finite also refuses what a float32, with which runs are scored, cannot hold.
-func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat32 }
+func finite(x float32) bool { return math.Abs(float64(x)) <= math.MaxFloat32 }
 
 // Write writes the weights as JSON, a feature a line.
 func (w *Weights) Write(out io.Writer) error {
@@ -155,10 +157,10 @@ func newModel(w *Weights) model {
 	for i, level := range levels {
 		for _, f := range level {
 			x := by[f.name]
-			m[i] = append(m[i], term{f.value, float32(x.Weight), float32(x.Mean), float32(x.Scale)})
+			m[i] = append(m[i], term{f.value, x.Weight, x.Mean, x.Scale})
 		}
 	}
-	return model{float32(w.Bias), m[0], m[1], m[2], m[3]}
+	return model{w.Bias, m[0], m[1], m[2], m[3]}
 }
 
 type terms []term

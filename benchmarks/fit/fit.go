@@ -24,6 +24,7 @@ import (
 // next horizon calls take from it? Each thing they take is credited to the newest run that has it.
 const (
 	warmUp  = 4    // calls before the first example
+	last    = 400  // calls of one session; a session of thousands would be most of what there is to learn
 	fresh   = 3    // newest observations, which nobody pages out
 	horizon = 3    // calls
 	later   = 0.7  // what the next call after counts, and so on
@@ -93,7 +94,7 @@ func examples(ctx context.Context, s evidence.Session) ([]compress.Example, erro
 	call := 0
 	err = follow(ctx, s.Steps, func(r *compress.Ranker, observed int) {
 		call++
-		if call < warmUp || call == len(took) {
+		if call < warmUp || call > last || call == len(took) {
 			return
 		}
 		taken := ahead(took[call:min(len(took), call+horizon)])
