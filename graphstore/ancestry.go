@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/cayleygraph/cayley/graph/proto"
 	"github.com/cayleygraph/quad"
@@ -37,40 +38,40 @@ type Reached struct {
 func (s *Store) Ancestry(ctx context.Context, session string, id NodeID, w Walk) ([]Reached, error) {
 	var out []Reached
 	err := s.viewSession(ctx, session, func(txn *badger.Txn, e entry) error {
-		g, start, err := openAt(txn, e, id)
+		predicates := []quad.Value{iriDependsOn}
+		if w.Facts {
+			predicates = append(predicates, iriRefersTo)
+		}
+		g, refs, err := openAt(ctx, txn, e, id, predicates)
 		if err != nil {
 			return err
 		}
-		walker, err := newWalker(g, w)
-		if err != nil {
-			return err
-		}
-		if err := walker.run(ctx, start); err != nil {
+		walker := &walker{Walk: w, g: g, predicates: refs[1:], seen: map[uint64]bool{}}
+		if err := walker.run(ctx, refs[0]); err != nil {
 			return fmt.Errorf("session %q: ancestry of %s: %w", session, id, err)
 		}
-		out, err = walker.reached(ctx, id)
+		out, err = walker.reached(ctx, &s.names, e, id)
 		return err
 	})
 	return out, err
 }
 
-// openAt opens the graph for reading and finds a node in it.
-func openAt(txn *badger.Txn, e entry, id NodeID) (quads, uint64, error) {
+// openAt opens the graph for reading and finds a node and predicates in it, all in one look.
+func openAt(ctx context.Context, txn *badger.Txn, e entry, id NodeID, predicates []quad.Value) (quads, []uint64, error) {
 	g, err := openQuads(txn, e)
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return quads{}, 0, err
+		return quads{}, nil, err
 	}
-	var ref uint64
 	if err == nil {
-		ref, err = g.ref(nodeIRI(id))
-	}
-	if ref != 0 {
-		return g, ref, err
+		refs, err := g.refs(ctx, append([]quad.Value{nodeIRI(id)}, predicates...))
+		if err != nil || refs[0] != 0 {
+			return g, refs, err
+		}
 	}
 	if _, err := readRecord(txn, e, id); err != nil {
-		return quads{}, 0, err
+		return quads{}, nil, err
 	}
-	return quads{}, 0, fmt.Errorf("session %q: %w: node %s is not in the graph; run repair", e.Name, ErrDamaged, id)
+	return quads{}, nil, fmt.Errorf("session %q: %w: node %s is not in the graph; run repair", e.Name, ErrDamaged, id)
 }
 
 // walker walks by the numbers that Cayley gives to nodes; names are looked up at the end, at once.
@@ -87,22 +88,6 @@ type stepTo struct {
 	ref   uint64
 	depth int
 	via   int // index in steps, or -1 for the start
-}
-
-func newWalker(g quads, w Walk) (*walker, error) {
-	k := &walker{Walk: w, g: g, seen: map[uint64]bool{}}
-	predicates := []quad.IRI{iriDependsOn}
-	if w.Facts {
-		predicates = append(predicates, iriRefersTo)
-	}
-	for _, p := range predicates {
-		ref, err := g.ref(p)
-		if err != nil {
-			return nil, err
-		}
-		k.predicates = append(k.predicates, ref)
-	}
-	return k, nil
 }
 
 func (k *walker) run(ctx context.Context, start uint64) error {
@@ -161,24 +146,71 @@ func (k *walker) neighbours(ctx context.Context, ref uint64) ([]uint64, error) {
 	return out, nil
 }
 
-func (k *walker) reached(ctx context.Context, start NodeID) ([]Reached, error) {
+func (k *walker) reached(ctx context.Context, names *names, e entry, start NodeID) ([]Reached, error) {
 	refs := make([]uint64, len(k.steps))
 	for i, s := range k.steps {
 		refs[i] = s.ref
 	}
-	names, err := k.g.values(ctx, refs)
+	ids, err := names.of(ctx, k.g, e, refs)
 	if err != nil {
-		return nil, fmt.Errorf("%w: a node of the graph has no name: %w; run repair", ErrDamaged, err)
+		return nil, err
 	}
 	out := make([]Reached, len(k.steps))
 	for i, s := range k.steps {
-		out[i] = Reached{ID: nodeOf(names[i]), Depth: s.depth, Via: start}
+		out[i] = Reached{ID: ids[i], Depth: s.depth, Via: start}
 		if s.via >= 0 {
-			out[i].Via = out[s.via].ID
-		}
-		if out[i].ID == "" {
-			return nil, fmt.Errorf("%w: an edge ends at what is no node; run repair", ErrDamaged)
+			out[i].Via = ids[s.via]
 		}
 	}
 	return out, nil
+}
+
+// names remembers which nodes Cayley's numbers stand for, which is a third of the work of a short walk. It
+// cannot be wrong: as long as a graph exists its nodes keep their numbers, and no two graphs that a store
+// ever opens have the same session number and generation.
+type names struct {
+	mu  sync.Mutex
+	ids map[nameKey]NodeID
+}
+
+type nameKey struct {
+	session uint64
+	graph   uint32
+	ref     uint64
+}
+
+// maxNames is how many are remembered, before all are forgotten; they take about 8 MB.
+const maxNames = 1 << 16
+
+func (n *names) of(ctx context.Context, g quads, e entry, refs []uint64) ([]NodeID, error) {
+	ids := make([]NodeID, len(refs))
+	var missing []uint64
+	var at []int
+	n.mu.Lock()
+	for i, r := range refs {
+		if ids[i] = n.ids[nameKey{e.Number, e.Graph, r}]; ids[i] == "" {
+			missing, at = append(missing, r), append(at, i)
+		}
+	}
+	n.mu.Unlock()
+	if len(missing) == 0 {
+		return ids, nil
+	}
+	values, err := g.values(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("%w: a node of the graph has no name: %w; run repair", ErrDamaged, err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ids == nil || len(n.ids) > maxNames {
+		n.ids = map[nameKey]NodeID{}
+	}
+	for k, v := range values {
+		id := nodeOf(v)
+		if id == "" {
+			return nil, fmt.Errorf("%w: an edge ends at what is no node; run repair", ErrDamaged)
+		}
+		ids[at[k]], n.ids[nameKey{e.Number, e.Graph, missing[k]}] = id, id
+	}
+	return ids, nil
 }

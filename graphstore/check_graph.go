@@ -86,7 +86,7 @@ func (c *graphChecker) node(ctx context.Context, r record) error {
 
 // about returns the quads with a subject, in the order of their making. Each must be found by its object too.
 func (c *graphChecker) about(ctx context.Context, id NodeID, subject quad.Value) ([]quad.Quad, error) {
-	ref, err := c.g.ref(subject)
+	ref, err := c.g.ref(ctx, subject)
 	if err != nil {
 		c.wrong(id, "%v", err)
 		return nil, nil
@@ -173,7 +173,7 @@ func (c *graphChecker) indexed(p *proto.Primitive) bool {
 // rest counts all quads, for those of nodes that have no record. File names may be of files that no
 // record has any more.
 func (c *graphChecker) rest(ctx context.Context) error {
-	name, err := c.g.ref(iriName)
+	name, err := c.g.ref(ctx, iriName)
 	if err != nil {
 		return err
 	}

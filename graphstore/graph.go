@@ -110,13 +110,26 @@ func (g quads) apply(c change) error {
 	return nil
 }
 
-// ref is the number of a value, or 0 if the graph does not know it.
-func (g quads) ref(v quad.Value) (uint64, error) {
-	r, err := g.qs.ValueOf(v)
-	if err != nil || r == nil {
+// refs are the numbers of values, 0 for those that the graph does not know.
+func (g quads) refs(ctx context.Context, values []quad.Value) ([]uint64, error) {
+	found, err := g.qs.RefsOf(ctx, values)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]uint64, len(found))
+	for i, r := range found {
+		out[i] = uint64(r.(ckv.Int64Value))
+	}
+	return out, nil
+}
+
+// ref is the number of one value.
+func (g quads) ref(ctx context.Context, v quad.Value) (uint64, error) {
+	refs, err := g.refs(ctx, []quad.Value{v})
+	if err != nil {
 		return 0, err
 	}
-	return uint64(r.(ckv.Int64Value)), nil
+	return refs[0], nil
 }
 
 // values are the names of numbers.

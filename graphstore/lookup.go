@@ -89,11 +89,11 @@ func (s *Store) viewQuads(ctx context.Context, session string, fn func(quads) er
 
 // subjects are the subjects of the quads with a predicate and an object.
 func (g quads) subjects(ctx context.Context, predicate quad.IRI, object quad.Value) ([]quad.Value, error) {
-	p, err := g.ref(predicate)
+	p, err := g.ref(ctx, predicate)
 	if err != nil {
 		return nil, err
 	}
-	o, err := g.ref(object)
+	o, err := g.ref(ctx, object)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (s *Store) Put(ctx context.Context, session string, nodes ...Node) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.putBatch(session, batch); err != nil {
+		if err := s.putBatch(ctx, session, batch); err != nil {
 			return fmt.Errorf("put into session %q: %w", session, err)
 		}
 	}
@@ -147,7 +147,7 @@ type item struct {
 
 // putBatch plans, writes ahead what is too much for one transaction, and writes the rest in one. The
 // session's lock keeps the plan true.
-func (s *Store) putBatch(session string, nodes []Node) error {
+func (s *Store) putBatch(ctx context.Context, session string, nodes []Node) error {
 	e, items, err := s.plan(session, nodes)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (s *Store) putBatch(session string, nodes []Node) error {
 	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
-	changed, err := writeItems(txn, &e, items)
+	changed, err := writeItems(ctx, txn, &e, items)
 	if err != nil || !changed {
 		return err
 	}
@@ -301,7 +301,7 @@ func (s *Store) writeAhead(e entry, items []*item) error {
 
 // writeItems puts records, bodies and quads into txn and keeps the entry's sums. It reports whether there
 // was anything to write.
-func writeItems(txn *badger.Txn, e *entry, items []*item) (bool, error) {
+func writeItems(ctx context.Context, txn *badger.Txn, e *entry, items []*item) (bool, error) {
 	var c change
 	label := sessionIRI(e.Name)
 	files := map[string]bool{}
@@ -337,7 +337,7 @@ func writeItems(txn *badger.Txn, e *entry, items []*item) (bool, error) {
 	}
 	for _, n := range names {
 		for _, q := range fileNames(label, n) {
-			known, err := g.ref(q.Subject)
+			known, err := g.ref(ctx, q.Subject)
 			if err != nil {
 				return false, err
 			}

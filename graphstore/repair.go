@@ -163,7 +163,7 @@ func (s *Store) rebuild(ctx context.Context, e entry, nodes []NodeID) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.rebuildNodes(&fresh, batch, ordinals); err != nil {
+		if err := s.rebuildNodes(ctx, &fresh, batch, ordinals); err != nil {
 			return err
 		}
 	}
@@ -204,7 +204,7 @@ func (s *Store) lastGraph(number uint64) uint32 {
 	return 0
 }
 
-func (s *Store) rebuildNodes(e *entry, nodes []NodeID, ordinals map[NodeID]uint64) error {
+func (s *Store) rebuildNodes(ctx context.Context, e *entry, nodes []NodeID, ordinals map[NodeID]uint64) error {
 	return s.db.Update(func(txn *badger.Txn) error {
 		label := sessionIRI(e.Name)
 		g, err := writeQuads(txn, *e)
@@ -241,7 +241,7 @@ func (s *Store) rebuildNodes(e *entry, nodes []NodeID, ordinals map[NodeID]uint6
 			e.touch(r.Node.Step.Time)
 			c.add = append(c.add, diff(label, nil, r).add...)
 			for _, q := range fileNames(label, Node{Files: newFiles(named, it)}) {
-				if known, err := g.ref(q.Subject); err != nil {
+				if known, err := g.ref(ctx, q.Subject); err != nil {
 					return err
 				} else if known == 0 {
 					c.add = append(c.add, q)

@@ -48,6 +48,7 @@ type Store struct {
 	seed    maphash.Seed
 
 	number atomic.Uint64 // the last session number given out
+	names  names
 }
 
 // Open opens the store in dir, and makes one there if dir is absent or empty. It fails with ErrLocked,
