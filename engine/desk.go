@@ -25,7 +25,7 @@ type desk struct {
 	out     int            // observations before this are paged out, but for those in whole
 	whole   map[int]bool   // older ones that a page-out left where they were
 	tails   map[int]part   // what is paged in, by the observation whose message carries it
-	since   int            // requests since the newest page-out
+	outAt   int            // observations that there were at the newest page-out
 	held    float64        // what has been paid, in tokens, for holding what could go
 	last    time.Time      // when the newest request was woven; zero in a replay
 	newest  NodeID         // the node that it followed
@@ -131,10 +131,9 @@ func (d *desk) learn() {
 
 // apply makes a decision so.
 func (d *desk) apply(after NodeID, c decision) {
-	d.since++
 	d.held, d.last, d.newest = c.Held, c.At, after
 	if c.Out > 0 {
-		d.since = 0
+		d.outAt = len(d.seen)
 		clear(d.whole)
 		clear(d.tails)
 		for _, i := range c.Whole {
@@ -165,6 +164,9 @@ func (d *desk) seq(id NodeID) int {
 	}
 	return 0
 }
+
+// since counts the observations since the newest page-out.
+func (d *desk) since() int { return len(d.seen) - d.outAt }
 
 // away reports whether an observation is paged out.
 func (d *desk) away(i int) bool { return i < d.out && !d.whole[i] }

@@ -18,12 +18,12 @@ import (
 // level is one setting of the working set. How the numbers were found: benchmarks/evidence.
 type level struct {
 	keep      int     // newest observations that a page-out leaves whole
-	apart     int     // requests between page-outs, at least
+	apart     int     // observations between page-outs, at least
 	trigger   int     // tokens of prompt below which nothing leaves
 	patience  float64 // page out once holding has cost so many times what the rewrite will
 	small     int     // observations up to so many tokens never leave
 	carry     float64 // of the threshold, at a page-out
-	remaining float64 // how much the requests still to come in an epoch raise the threshold
+	remaining float64 // how much the observations still to come in an epoch raise the threshold
 	learning  float64 // how much page-ins that were never used raise it
 	choice    compress.Choice
 }
@@ -35,7 +35,7 @@ var levels = map[string]level{
 }
 
 const (
-	// epoch is how many requests an epoch is expected to have.
+	// epoch is how many observations an epoch is expected to have.
 	epoch = 20
 	// stays is how many of the newest observations no budget takes away.
 	stays = 3
@@ -232,7 +232,7 @@ func (d *desk) decide(l level, r Request) decision {
 	after := d.preview(c)
 	choice := l.choice
 	choice.Overhead = clipOverhead
-	remaining := max(1, epoch-after.since)
+	remaining := max(1, epoch-after.since())
 	choice.Threshold *= (1 + l.remaining*float64(remaining)/20) * math.Pow(d.waste(), l.learning)
 	if c.Out > 0 {
 		choice.Threshold *= l.carry
@@ -263,7 +263,7 @@ func (d *desk) due(l level, r Request, z sizes, held float64) string {
 		return "the cache was cold anyway"
 	}
 	rewrite := r.Prices.rewrite() * float64(z.suffix)
-	if d.since+1 < l.apart || held < l.patience*rewrite {
+	if d.since() < l.apart || held < l.patience*rewrite {
 		return ""
 	}
 	return fmt.Sprintf("holding %d tokens had cost more than rewriting %d", z.junk, z.suffix)
