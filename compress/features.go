@@ -163,13 +163,21 @@ func kindFeatures(prefix string, of func(*view) *call) []feature {
 	return out
 }
 
-// log1 evens out what has no bound.
+// log1 evens out what has no bound. Most of what it is asked for is a small count.
 func log1(x float32) float32 {
-	if x == 0 {
-		return 0
+	if n := int(x); n >= 0 && n < len(logs) && float32(n) == x {
+		return logs[n]
 	}
 	return float32(math.Log(1 + float64(x)))
 }
+
+// logs are log1 of 0, 1, 2 and so on.
+var logs = func() (out [256]float32) {
+	for n := range out {
+		out[n] = log(n + 1)
+	}
+	return out
+}()
 
 func (v *view) count() float32    { return float32(v.sight.now + 1) }
 func (v *view) age() float32      { return float32(v.sight.now + 1 - v.j) }

@@ -133,10 +133,13 @@ func seed(hash string) uint64 {
 	return h.Sum64()
 }
 
-// follow lets a ranker see a run as the engine does, and calls f after each call with what answered it. observed counts
-// the observations so far.
 func follow(ctx context.Context, steps []engine.Step, f func(r *compress.Ranker, observed int)) error {
-	r := compress.NewRanker(nil)
+	return followWith(ctx, compress.NewRanker(nil), steps, f)
+}
+
+// followWith lets a ranker see a run as the engine does, and calls f after each call with what answered it. observed
+// counts the observations so far.
+func followWith(ctx context.Context, r *compress.Ranker, steps []engine.Step, f func(r *compress.Ranker, observed int)) error {
 	observed := 0
 	for _, s := range steps {
 		for _, m := range s.Before {
