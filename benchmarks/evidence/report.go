@@ -22,7 +22,7 @@ type Group struct {
 	Name     string `json:"name"`
 	Sessions int    `json:"sessions"`
 	Rows     []Row  `json:"policies"` // the naive ones last
-	// Differences are those of each two policies that are not of the naive grid.
+	// Differences are those of each two tested policies but the Baseline, for which ratios speak.
 	Differences []Difference `json:"differences,omitempty"`
 	Frontier    []Rival      `json:"frontier,omitempty"`
 }
@@ -166,7 +166,9 @@ func (s summary) group(kind, name string, members []int) Group {
 	}
 	for a := range s.tested {
 		for b := range a {
-			g.Differences = append(g.Differences, s.difference(drawn, a, b))
+			if a != s.base && b != s.base {
+				g.Differences = append(g.Differences, s.difference(drawn, a, b))
+			}
 		}
 	}
 	if s.tested < len(s.policies) {

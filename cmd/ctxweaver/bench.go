@@ -26,9 +26,11 @@ import (
 func newBench(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure policies on trajectories of your own",
-		Args:  unknownCommand,
-		RunE:  help,
+		Short: "Measure policies, and fit weights, on trajectories of your own",
+		Example: `  ctxweaver bench evidence runs/
+  ctxweaver bench fit runs/ --out mine.json`,
+		Args: unknownCommand,
+		RunE: help,
 	}
 	cmd.AddCommand(newBenchEvidence(a), newBenchFit(a))
 	return cmd

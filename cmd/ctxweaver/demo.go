@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 	"github.com/ctxweaver/ctxweaver/engine"
 	"github.com/ctxweaver/ctxweaver/engine/importer"
 )
@@ -91,32 +92,26 @@ type trial struct {
 	Lost    []string `json:"lost"`
 }
 
-// warmUp is how many calls of a run are left out of the count of evidence, as there is little behind them.
-const warmUp = 6
-
 // try replays the trajectory under each of the policies.
 func try(ctx context.Context, t *importer.Trajectory) ([]trial, error) {
-	needs := demands(t.Steps)
+	judge := evidence.NewJudge(t.Steps)
 	lost := make([][][]string, len(demoPolicies)) // by policy and call
 	var out []trial
 	for i, p := range demoPolicies {
-		var m meter
 		var tr trial
+		var score evidence.Score
+		follow := judge.Trial()
 		err := engine.Replay(ctx, t.Steps, p, engine.ReplayOptions{}, func(call int, w *engine.Window) error {
-			gone := missing(needs[call], w.Messages)
-			lost[i] = append(lost[i], gone)
-			if call >= warmUp {
-				tr.Needed += len(needs[call])
-				tr.Held += len(needs[call]) - len(gone)
-			}
-			tr.Whole, tr.Omitted, tr.Last = fates(w, engine.Whole), fates(w, engine.Omitted), w.Tokens
-			m.add(w)
+			r := follow.Add(call, w.Messages)
+			score.Add(r)
+			lost[i] = append(lost[i], texts(r.Missing))
+			tr.Whole, tr.Omitted, tr.Last = fates(w, engine.Whole), fates(w, engine.Omitted), r.Prompt
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		tr.comparison = m.comparison(p)
+		tr.comparison, tr.Needed, tr.Held = compared(p, score), score.References, score.Held
 		out = append(out, tr)
 	}
 	at := telling(lost)
@@ -126,6 +121,14 @@ func try(ctx context.Context, t *importer.Trajectory) ([]trial, error) {
 		out[i].Lost = lost[i][at]
 	}
 	return out, nil
+}
+
+func texts(refs []evidence.Reference) []string {
+	var out []string
+	for _, r := range refs {
+		out = append(out, r.Text)
+	}
+	return out
 }
 
 // telling is the newest call for which some policy lost something, or the last where none did.
@@ -168,9 +171,10 @@ func (a *app) tellDemo(t thread, trials []trial, lines int, keep bool) {
 		a.print("%s", line)
 	}
 	a.print(`
-Whole, omitted: observations in the last context; last: its tokens. Mean: tokens of a request over the run;
-uncached: of those, outside the prefix in common with the request before. Cost: against full, cached reads at %.1f,
-writes at %.2f. Evidence: of what the next action takes from old observations alone, how much was in sight.`, cachedRead, cachedWrite)
+Whole, omitted: observations in the last context; last: its tokens (characters / 4). Mean: tokens of a request
+over the run; uncached: of those, outside the prefix in common with the request before. Cost: against full,
+cached reads at %.1f, writes at %.2f. Evidence: of what the next action takes from old observations alone, how
+much was in sight.`, evidence.Relative.Read, evidence.Relative.Write)
 
 	a.print("\n%s", s.bold(fmt.Sprintf("What the agent used in call %d, and would not have seen", trials[0].At)))
 	for _, tr := range trials {

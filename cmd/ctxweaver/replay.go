@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 	"github.com/ctxweaver/ctxweaver/engine"
 	"github.com/ctxweaver/ctxweaver/engine/importer"
 )
@@ -153,7 +154,7 @@ func (a *app) emit(ctx context.Context, t *importer.Trajectory, r replay, p *pro
 	})
 }
 
-// comparison is what a policy costs over a run.
+// comparison is what a policy costs over a run, in tokens as the evidence benchmark counts them.
 type comparison struct {
 	Policy   engine.Policy `json:"policy"`
 	Contexts int           `json:"contexts"`
@@ -163,9 +164,8 @@ type comparison struct {
 	Cost     float64       `json:"mean_cost"` // of a request, in tokens at the input price
 }
 
-func (m *meter) comparison(p engine.Policy) comparison {
-	n := float64(max(1, m.requests))
-	return comparison{p, m.requests, float64(m.tokens) / n, float64(m.uncached) / n, float64(m.uncached) / float64(max(1, m.tokens)), m.cost() / n}
+func compared(p engine.Policy, s evidence.Score) comparison {
+	return comparison{p, s.Requests, s.MeanPrompt(), s.MeanUncached(), s.MeanUncached() / max(1, s.MeanPrompt()), s.Cost()}
 }
 
 // compare sums up what each policy costs.
@@ -173,17 +173,19 @@ func (a *app) compare(ctx context.Context, t *importer.Trajectory, r replay, cal
 	p := a.progress("replay", calls*len(r.policies))
 	defer p.stop()
 	out := []comparison{}
+	judge := evidence.NewJudge(t.Steps)
 	for _, policy := range r.policies {
-		var m meter
-		err := engine.Replay(ctx, t.Steps, policy, engine.ReplayOptions{First: r.first}, func(_ int, w *engine.Window) error {
+		trial := judge.Trial()
+		var score evidence.Score
+		err := engine.Replay(ctx, t.Steps, policy, engine.ReplayOptions{First: r.first}, func(call int, w *engine.Window) error {
 			p.add(1)
-			m.add(w)
+			score.Add(trial.Add(call, w.Messages))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		out = append(out, m.comparison(policy))
+		out = append(out, compared(policy, score))
 	}
 	if a.json {
 		return a.printJSON(out)
@@ -200,7 +202,8 @@ func (a *app) compare(ctx context.Context, t *importer.Trajectory, r replay, cal
 	if !a.quiet {
 		a.print("")
 		a.print("%s, %s. Uncached: outside the longest common prefix with the request before.", oneLine(t.Name), plural(len(t.Steps), "step"))
-		a.print("Cost: of a request, in tokens at the input price; cached reads at %.1f, writes at %.2f.", cachedRead, cachedWrite)
+		a.print("Tokens are characters / 4. Cost: of a request, in tokens at the input price; cached reads at %.1f, writes at %.2f.",
+			evidence.Relative.Read, evidence.Relative.Write)
 	}
 	return nil
 }
