@@ -177,7 +177,7 @@ func (s *Store) rebuild(ctx context.Context, e entry, nodes []NodeID) error {
 		fresh.Created, fresh.Updated = e.Created, e.Updated
 	}
 	err := s.db.Update(func(txn *badger.Txn) error {
-		if err := txn.Set(kindKey(e.Number, kindName), []byte(e.Name)); err != nil {
+		if err := txn.Set(kindKey(e.Number, kindName), []byte(e.Name)); err != nil { // it may be garbled
 			return err
 		}
 		return writeEntry(txn, fresh)
