@@ -65,7 +65,7 @@ type shown struct {
 }
 
 func (r *Ranker) shown(visible []bool) *shown {
-	s := &shown{r, make([]int32, len(r.words.specifics)), make([]int32, len(r.line))}
+	s := &shown{r, make([]int32, len(r.words.specifics)), make([]int32, len(r.lines))}
 	for i, v := range visible {
 		if v {
 			s.add(i)

@@ -13,28 +13,31 @@ import (
 // session: what was said, done and seen is to be handed in as it happened, and nothing that comes later changes
 // what was ranked before. It keeps the text of the session. It is not safe for concurrent use.
 type Ranker struct {
-	model        model
-	words        vocabulary
-	seed         maphash.Seed
-	lines        map[uint64]int32 // by hash
-	line         []line
-	said         []string // all that is not an observation, and so always before the agent
-	heard        []int32  // parts of messages
-	calls        []call
-	runs         []run
+	model model
+	words vocabulary
+	files []file   // by their number in words
+	said  []string // all that is not an observation, and so always before the agent
+	heard struct { // the parts of messages
+		parts []int32
+		once  marks
+	}
+	calls []call
+	edit  int // the newest call that edits, or -1
+
 	observations int
-	files        []file
-	// Of the runs, by their number. The parts of a run's lines are lists of their own, from run.lines on.
+	runs         []run
+	// By run. The parts of a run's lines are lists of their own, from run.lines on.
 	specifics, parts, lineIDs, defined, named, lineParts lists
+	lines                                                []line
+	byHash                                               map[uint64]int32 // lines
+	seed                                                 maphash.Seed
 
 	took    []string // what the newest call takes from observations
-	credits []int    // the newest run that has it, for each
+	credits []int    // the newest runs that have it
 	reuse   struct{ taken, calls, gaps float32 }
-	edit    int // the newest call that edits, or -1
 
-	seen  *sight // what there is to see now; nil until it is looked at
-	spare *sight
-	known marks
+	sees   sight
+	looked bool // sees is of now
 }
 
 // Act is one call of the agent.
@@ -42,7 +45,7 @@ type Act struct {
 	Thought string   // what the agent thought before it; only on the first call of a turn
 	Action  string   // the tool's name and its arguments
 	Kind    string   // edit, test, run, search, list, view; all others are one
-	Files   []string // paths it works on; nil: those that Action names
+	Files   []string // paths it works on; none: those that Action names
 }
 
 // run is a Run with what is known of it.
@@ -119,7 +122,7 @@ func NewRanker(w *Weights) *Ranker {
 	if w == nil {
 		w = BuiltIn()
 	}
-	return &Ranker{model: newModel(w), words: newVocabulary(), seed: maphash.MakeSeed(), lines: map[uint64]int32{}, edit: -1}
+	return &Ranker{model: newModel(w), words: newVocabulary(), seed: maphash.MakeSeed(), byHash: map[uint64]int32{}, edit: -1}
 }
 
 // Hear takes in what a system or a user said, or what the agent said without a call.
@@ -132,8 +135,8 @@ func (r *Ranker) Hear(text string) {
 		r.words.specifics[w].said = true
 	}
 	for _, p := range r.words.partsIn(text) {
-		if r.known.add(p) {
-			r.heard = append(r.heard, p)
+		if r.heard.once.add(p) {
+			r.heard.parts = append(r.heard.parts, p)
 		}
 	}
 	r.said = append(r.said, text)
@@ -157,7 +160,7 @@ func (r *Ranker) Act(a Act) {
 		r.edit = len(r.calls) - 1
 		for l := range strings.SplitSeq(action, "\n") {
 			if l = strings.TrimSpace(l); l != "" {
-				r.line[r.lineID(l)].edit = true
+				r.lines[r.lineID(l)].edit = true
 			}
 		}
 	}
@@ -178,7 +181,7 @@ func (r *Ranker) filesOf(a Act, specifics []int32) []int32 {
 			add(number32(r.words.files, strings.Clone(p[strings.LastIndexByte(p, '/')+1:])))
 		}
 	}
-	if a.Files == nil {
+	if len(a.Files) == 0 {
 		for _, w := range specifics {
 			add(r.words.specifics[w].file)
 		}
@@ -201,7 +204,7 @@ func (r *Ranker) take(action string, specifics []int32) {
 		if utf8.RuneCountInString(l) < leastLine || slices.Contains(before, l) {
 			continue
 		}
-		if id, ok := r.lines[maphash.String(r.seed, l)]; ok && r.line[id].bare {
+		if id, ok := r.byHash[maphash.String(r.seed, l)]; ok && r.lines[id].bare {
 			before = append(before, l)
 			r.takeText(l)
 		}
@@ -311,11 +314,11 @@ func (r *Ranker) file(id int32) *file {
 
 func (r *Ranker) lineID(text string) int32 {
 	h := maphash.String(r.seed, text)
-	id, ok := r.lines[h]
+	id, ok := r.byHash[h]
 	if !ok {
-		id = int32(len(r.line))
-		r.lines[h] = id
-		r.line = append(r.line, line{})
+		id = int32(len(r.lines))
+		r.byHash[h] = id
+		r.lines = append(r.lines, line{})
 	}
 	return id
 }
@@ -397,7 +400,7 @@ func (r *Ranker) seeLines(u *run, text string) {
 		bare := strings.TrimSpace(unnumbered(l))
 		id := r.lineID(bare)
 		ids = append(ids, id)
-		known := &r.line[id]
+		known := &r.lines[id]
 		known.newest = u.call + 1
 		known.count++
 		known.bare = known.bare || bare == t
@@ -488,16 +491,13 @@ func (r *Ranker) Features(i int) []float32 {
 	return out
 }
 
-func (r *Ranker) changed() { r.seen = nil }
+func (r *Ranker) changed() { r.looked = false }
 
 // sight looks at the session as it is now, once.
 func (r *Ranker) sight() *sight {
-	if r.seen == nil {
-		if r.spare == nil {
-			r.spare = &sight{}
-		}
-		r.spare.look(r)
-		r.seen = r.spare
+	if !r.looked {
+		r.sees.look(r)
+		r.looked = true
 	}
-	return r.seen
+	return &r.sees
 }

@@ -124,7 +124,7 @@ func (s *sight) weigh(r *Ranker) {
 			s.recentFiles = append(s.recentFiles, c.files...)
 		}
 	}
-	for _, p := range r.heard {
+	for _, p := range r.heard.parts {
 		s.parts[p].task = s.rarity(r, p)
 	}
 	s.weighLately(r)
@@ -278,7 +278,7 @@ func (s *sight) meet(r *Ranker, i int) {
 		m.defined += max(s.parts[p].said, s.parts[p].newest/2)
 	}
 	for _, l := range r.lineIDs.of(i) {
-		x := &r.line[l]
+		x := &r.lines[l]
 		m.newer += indicator(x.newest > u.call+1)
 		m.repeated += indicator(x.count > 1)
 		m.edited += indicator(x.edit)
