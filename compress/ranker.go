@@ -189,40 +189,50 @@ func (r *Ranker) filesOf(a Act, specifics []int32) []int32 {
 	return out
 }
 
+// mostTaken bounds what is looked for in one action. One with more writes a whole file.
+const mostTaken = 500
+
 // take finds what the action takes from observations alone: specific words and lines that an observation has,
 // and nothing that the agent always sees. Each is credited to the newest run that has it.
 func (r *Ranker) take(action string, specifics []int32) {
 	r.took, r.credits = nil, nil
+	var texts []string
 	for _, w := range specifics {
 		if s := &r.words.specifics[w]; s.runs > 0 && !s.said {
-			r.takeText(s.text)
+			texts = append(texts, s.text)
 		}
 	}
-	var before []string
+	twice := map[string]bool{}
 	for l := range strings.SplitSeq(action, "\n") {
 		l = strings.TrimSpace(l)
-		if utf8.RuneCountInString(l) < leastLine || slices.Contains(before, l) {
+		if utf8.RuneCountInString(l) < leastLine || twice[l] {
 			continue
 		}
+		twice[l] = true
 		if id, ok := r.byHash[maphash.String(r.seed, l)]; ok && r.lines[id].bare {
-			before = append(before, l)
-			r.takeText(l)
+			texts = append(texts, l)
+		}
+	}
+	for _, text := range texts[:min(len(texts), mostTaken)] {
+		if run, ok := r.source(text); ok {
+			r.took, r.credits = append(r.took, text), append(r.credits, run)
 		}
 	}
 	slices.Sort(r.credits)
 }
 
-func (r *Ranker) takeText(text string) {
+// source is the newest run that has a text which nothing else has that is before the agent.
+func (r *Ranker) source(text string) (run int, ok bool) {
 	holds := func(s string) bool { return strings.Contains(s, text) }
 	if slices.ContainsFunc(r.said, holds) {
-		return
+		return 0, false
 	}
 	for i := len(r.runs) - 1; i >= 0; i-- {
 		if holds(r.runs[i].text) {
-			r.took, r.credits = append(r.took, text), append(r.credits, i)
-			return
+			return i, true
 		}
 	}
+	return 0, false
 }
 
 // credit notes the use of runs by the call that comes, and says how much it weighs for the calls that saw them.

@@ -1,8 +1,13 @@
 // Package compress measures text in tokens and makes it shorter.
 //
 // A Counter counts the tokens of a text. Placeholder and HeadTail are two ways to shorten an
-// observation: to nothing but its size, and to its two ends. All work on plain text and numbers,
-// are deterministic, and accept any input.
+// observation: to nothing but its size, and to its two ends.
+//
+// Cut cuts observations into runs of lines. A Ranker follows a session and tells of each run how
+// likely the agent's next calls take something from it, by Weights that Fit learns; its Choose picks
+// those that are worth their tokens.
+//
+// All work on plain text and numbers, are deterministic, and accept any input.
 package compress
 
 import (
