@@ -301,6 +301,9 @@ var prices = []Prices{
 	{"local", 0.02, 1, 5 * time.Minute},
 }
 
+// PricePresets are the prices that have a name; the first are the default.
+func PricePresets() []Prices { return slices.Clone(prices) }
+
 // ParsePrices finds a preset by name; "" is the default. The error for a wrong one lists the right ones.
 func ParsePrices(name string) (Prices, error) {
 	var names []string

@@ -87,17 +87,19 @@ type Prices struct {
 	Input float64 `json:"input"` // of a token that no cache is asked to keep
 	Read  float64 `json:"cached_read"`
 	Write float64 `json:"cache_write"`
+	// Upstream are the prices of engine.ParsePrices, by name, that a working set decides by where these are reckoned with.
+	Upstream string `json:"upstream"`
 }
 
 // Presets are kinds of upstreams, by list prices of common models of late 2025. They show how a
 // policy's worth depends on the kind; they are nobody's bill.
 var Presets = []Prices{
 	// Writing to the cache costs a quarter more than input, reading from it a tenth.
-	{"anthropic-like", "$", 3, 0.30, 3.75},
+	{"anthropic-like", "$", 3, 0.30, 3.75, "cached"},
 	// Caching costs nothing, reading from it a tenth.
-	{"openai-like", "$", 1.25, 0.125, 1.25},
+	{"openai-like", "$", 1.25, 0.125, 1.25, "cached-free-write"},
 	// A server of one's own keeps the prefix in memory: what counts is the prompt tokens it has to process.
-	{"local", "M tokens processed", 1, 0, 1},
+	{"local", "M tokens processed", 1, 0, 1, "local"},
 }
 
 // PricesByName finds a preset.

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/ctxweaver/ctxweaver/compress"
 	"github.com/ctxweaver/ctxweaver/engine"
 	"github.com/ctxweaver/ctxweaver/graphstore"
 )
@@ -34,6 +35,8 @@ type app struct {
 	json   bool
 	quiet  bool
 	noSync bool
+
+	weights *compress.Weights // of a working set; nil are the built-in ones
 }
 
 // open opens the store, which must be there already. The caller closes it.
@@ -49,7 +52,7 @@ func (a *app) open(ctx context.Context) (*engine.Engine, error) {
 func (a *app) create(ctx context.Context) (*engine.Engine, error) {
 	deadline := time.Now().Add(patience)
 	for {
-		e, err := engine.Open(a.store, &engine.Options{NoSync: a.noSync})
+		e, err := engine.Open(a.store, &engine.Options{NoSync: a.noSync, Weights: a.weights})
 		if !errors.Is(err, graphstore.ErrLocked) || time.Now().After(deadline) {
 			return e, err
 		}

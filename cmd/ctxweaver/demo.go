@@ -111,7 +111,7 @@ func try(ctx context.Context, t *importer.Trajectory) ([]trial, error) {
 		if err != nil {
 			return nil, err
 		}
-		tr.comparison, tr.Needed, tr.Held = compared(p, score), score.References, score.Held
+		tr.comparison, tr.Needed, tr.Held = compared(p, score, 0), score.References, score.Held
 		out = append(out, tr)
 	}
 	at := telling(lost)

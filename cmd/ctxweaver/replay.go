@@ -23,6 +23,8 @@ type replay struct {
 	emit     string
 	session  int // from 1; 0 is the longest
 	first    int
+	under    terms
+	options  engine.ReplayOptions
 }
 
 func newReplay(a *app) *cobra.Command {
@@ -37,10 +39,10 @@ of its calls: a line each, {"step": k, "messages": […]}, in the shape of Chat 
 
 Without --emit it sums up what each policy costs. No store is needed, and none is left behind. FILE may be - for
 standard input. Of a file with several trajectories the one with the most calls is taken, unless --session says
-otherwise.
+otherwise. Of contexts that stay over --budget the smallest there is counts, and how many there were is told. How long
+the agent was idle is not used.
 
-The policies:
-  ` + strings.Join(engine.Policies(), "\n  "),
+` + helpOnPolicies(),
 		Example: `  ctxweaver replay run.jsonl --policy paper:3/5 --emit contexts.jsonl
   ctxweaver replay run.jsonl --policy full --policy window:5 --policy polling:5/20`,
 		Args:        arguments(1, 1),
@@ -61,6 +63,11 @@ The policies:
 			case r.emit != "" && len(r.policies) != 1:
 				return usage("--emit writes the contexts of one policy; --policy names %d", len(r.policies))
 			}
+			prices, weights, err := r.under.settle()
+			if err != nil {
+				return err
+			}
+			r.options = engine.ReplayOptions{First: r.first, Budget: r.under.budget, Prices: prices, Weights: weights}
 			return a.replay(cmd.Context(), args[0], r)
 		},
 	}
@@ -70,6 +77,7 @@ The policies:
 	f.StringVar(&r.format, "format", "", "format of the file (default: found out)")
 	f.IntVar(&r.session, "session", 0, "which trajectory of the file, from 1 (0: the longest)")
 	f.IntVar(&r.first, "first", 0, "stop after so many calls (0: all)")
+	r.under.flags(f)
 	return cmd
 }
 
@@ -148,10 +156,28 @@ func (a *app) emit(ctx context.Context, t *importer.Trajectory, r replay, p *pro
 		defer func() { err = errors.Join(err, out.Flush(), file.Close()) }()
 	}
 	lines := contexts{out: out}
-	return engine.Replay(ctx, t.Steps, r.policies[0], engine.ReplayOptions{First: r.first}, func(call int, w *engine.Window) error {
+	over := 0
+	err = engine.Replay(ctx, t.Steps, r.policies[0], r.options, func(call int, w *engine.Window) error {
 		p.add(1)
+		over += r.over(w)
 		return lines.write(call, w.Messages)
 	})
+	a.tellOver(r, r.policies[0], over)
+	return err
+}
+
+// over is 1 for a context that is over the budget.
+func (r replay) over(w *engine.Window) int {
+	if r.under.budget > 0 && w.Tokens > r.under.budget {
+		return 1
+	}
+	return 0
+}
+
+func (a *app) tellOver(r replay, p engine.Policy, over int) {
+	if over > 0 {
+		a.complain(fmt.Sprintf("%s: %s over the budget of %d tokens: what must stay is larger", p, plural(over, "context"), r.under.budget))
+	}
 }
 
 // comparison is what a policy costs over a run, in tokens as the evidence benchmark counts them.
@@ -162,10 +188,11 @@ type comparison struct {
 	Uncached float64       `json:"mean_uncached_tokens"`
 	Share    float64       `json:"uncached_share"`
 	Cost     float64       `json:"mean_cost"` // of a request, in tokens at the input price
+	Over     int           `json:"over_budget"`
 }
 
-func compared(p engine.Policy, s evidence.Score) comparison {
-	return comparison{p, s.Requests, s.MeanPrompt(), s.MeanUncached(), s.MeanUncached() / max(1, s.MeanPrompt()), s.Cost()}
+func compared(p engine.Policy, s evidence.Score, over int) comparison {
+	return comparison{p, s.Requests, s.MeanPrompt(), s.MeanUncached(), s.MeanUncached() / max(1, s.MeanPrompt()), s.Cost(), over}
 }
 
 // compare sums up what each policy costs.
@@ -177,15 +204,21 @@ func (a *app) compare(ctx context.Context, t *importer.Trajectory, r replay, cal
 	for _, policy := range r.policies {
 		trial := judge.Trial()
 		var score evidence.Score
-		err := engine.Replay(ctx, t.Steps, policy, engine.ReplayOptions{First: r.first}, func(call int, w *engine.Window) error {
+		over := 0
+		err := engine.Replay(ctx, t.Steps, policy, r.options, func(call int, w *engine.Window) error {
 			p.add(1)
+			over += r.over(w)
 			score.Add(trial.Add(call, w.Messages))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		out = append(out, compared(policy, score))
+		out = append(out, compared(policy, score, over))
+	}
+	p.stop()
+	for _, c := range out {
+		a.tellOver(r, c.Policy, c.Over)
 	}
 	if a.json {
 		return a.printJSON(out)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,14 +13,18 @@ import (
 func newWeave(a *app) *cobra.Command {
 	var spec, step string
 	var items, messages bool
+	var under terms
 	cmd := &cobra.Command{
 		Use:   "weave [SESSION]",
 		Short: "Weave the context of the next request",
 		Long: `Weave the context of the next request, and say what became of each observation and why. With --messages the
 context itself is written, as JSON in the shape of Chat Completions.
 
-The policies:
-  ` + strings.Join(engine.Policies(), "\n  "),
+It is a look only: what a working set decides here is not kept, so that it never changes what an agent's own next
+request will be. Where what must stay is larger than --budget, the smallest context there is comes out all the same,
+and the exit code is 1.
+
+` + helpOnPolicies(),
 		Example: `  ctxweaver weave --policy paper:3/5
   ctxweaver weave fix-discounts --policy window:5 --at 20 --items
   ctxweaver weave fix-discounts --policy polling:5/20 --messages > request.json`,
@@ -29,6 +34,11 @@ The policies:
 			if err != nil {
 				return usageError{err}
 			}
+			prices, weights, err := under.settle()
+			if err != nil {
+				return err
+			}
+			a.weights = weights
 			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				t, err := load(cmd.Context(), e, firstOf(args))
 				if err != nil {
@@ -38,17 +48,17 @@ The policies:
 				if err != nil {
 					return err
 				}
-				w, err := e.Session(t.info.Name).Weave(cmd.Context(), engine.Request{Policy: policy, At: n.ID})
+				w, err := e.Session(t.info.Name).Weave(cmd.Context(), engine.Request{Policy: policy, At: n.ID, Budget: under.budget, Prices: prices, Dry: true})
 				switch {
-				case err != nil:
+				case err != nil && !errors.Is(err, engine.ErrBudget):
 					return err
 				case messages:
-					return a.printJSON(w.Messages)
+					return errors.Join(err, a.printJSON(w.Messages))
 				case a.json:
-					return a.printJSON(w)
+					return errors.Join(err, a.printJSON(w))
 				}
 				a.printWindow(t, w, items)
-				return nil
+				return err
 			})
 		},
 	}
@@ -57,6 +67,7 @@ The policies:
 	f.StringVar(&step, "at", "head", "weave as it was after this step")
 	f.BoolVar(&items, "items", false, "list every observation, not only what is whole")
 	f.BoolVar(&messages, "messages", false, "write the context itself")
+	under.flags(f)
 	return cmd
 }
 
