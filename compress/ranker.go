@@ -43,6 +43,7 @@ type Ranker struct {
 // Act is one call of the agent.
 type Act struct {
 	Thought string   // what the agent thought before it; only on the first call of a turn
+	Further bool     // a further call of the turn that the newest call belongs to
 	Action  string   // the tool's name and its arguments
 	Kind    string   // edit, test, run, search, list, view; all others are one
 	Files   []string // paths it works on; none: those that Action names
@@ -67,6 +68,7 @@ type run struct {
 // call is an Act with what is known of it. What is counted in calls is counted from 1; 0 is never.
 type call struct {
 	kind            kindOfCall
+	turn            int32 // the first call of its turn
 	failed          bool
 	answered        bool
 	thought, action struct{ specifics, parts []int32 }
@@ -147,6 +149,9 @@ func (r *Ranker) Act(a Act) {
 	r.changed()
 	action := unescaped.Replace(a.Action)
 	c := call{kind: kindOfCall(max(0, slices.Index(kindsOfCall, a.Kind))), thoughtSize: len(a.Thought), from: int32(len(r.runs)), to: int32(len(r.runs))}
+	if c.turn = int32(len(r.calls)); a.Further && c.turn > 0 {
+		c.turn = r.calls[c.turn-1].turn
+	}
 	c.thought.specifics, c.thought.parts = r.words.specificIn(a.Thought), r.words.partsIn(a.Thought)
 	c.action.specifics, c.action.parts = r.words.specificIn(action), r.words.partsIn(action)
 	c.files = r.filesOf(a, c.action.specifics)
@@ -457,7 +462,7 @@ func (r *Ranker) Used(runs []int) []int {
 }
 
 // Scores says for every run how likely, from 0 to 1, the next calls take something from it. It does not change the
-// ranker, and twice it says the same. Runs that the newest call observed have 0, as long as they are new.
+// ranker, and twice it says the same. Runs that the newest turn observed have 0, as long as they are new.
 func (r *Ranker) Scores() []float64 {
 	out := make([]float64, len(r.runs))
 	s := r.sight()
@@ -482,7 +487,7 @@ func (r *Ranker) Scores() []float64 {
 
 func sigmoid(x float32) float64 { return 1 / (1 + math.Exp(-float64(x))) }
 
-// Features are what Scores weighs for a run, in the order of FeatureNames. They are nil for a run that the newest call
+// Features are what Scores weighs for a run, in the order of FeatureNames. They are nil for a run that the newest turn
 // observed.
 func (r *Ranker) Features(i int) []float32 {
 	s := r.sight()

@@ -6,12 +6,13 @@ import "math"
 // every older run meets it.
 type sight struct {
 	now  int // the newest call
-	runs int // those of calls before it: they are ranked
+	turn int // the first call of its turn: a turn's calls are made at once, and their answers seen together
+	runs int // those of calls before that: they are ranked
 	// What the words of late texts weigh, by word. Most are 0.
 	specifics []specificWeight
 	parts     []partWeight
 	dirs      []float32 // how lately a folder was named, from 1 down
-	// What the ranked runs and the calls before the newest have.
+	// What the ranked runs and the calls before the newest turn have.
 	meets []meeting
 	calls []meetings
 	// The most of any run.
@@ -63,11 +64,15 @@ const (
 // look sees everything anew.
 func (s *sight) look(r *Ranker) {
 	*s = sight{now: len(r.calls) - 1, specifics: zero(s.specifics, len(r.words.specifics)), parts: zero(s.parts, len(r.words.partRuns)), dirs: zero(s.dirs, len(r.words.dirs)),
-		meets: s.meets, calls: zero(s.calls, max(0, len(r.calls)-1)), recentFiles: s.recentFiles[:0]}
-	if s.now < 1 {
+		meets: s.meets, calls: s.calls, newestFiles: s.newestFiles[:0], recentFiles: s.recentFiles[:0]}
+	if s.now >= 0 {
+		s.turn = int(r.calls[s.now].turn)
+	}
+	s.calls = zero(s.calls, s.turn)
+	if s.turn == 0 {
 		return
 	}
-	s.runs = int(r.calls[s.now].from)
+	s.runs = int(r.calls[s.turn].from)
 	s.meets = zero(s.meets, s.runs)
 	s.total = log(len(r.runs) + 1)
 	s.weigh(r)
@@ -95,11 +100,12 @@ func (s *sight) weigh(r *Ranker) {
 	for w := range s.specifics {
 		s.specifics[w].rarity = max(0, s.total-log(int(r.words.specifics[w].runs)+1)) + 0.1
 	}
-	newest := &r.calls[s.now]
-	s.newestFiles = newest.files
-	s.sayNewest(r, newest)
+	for i := s.turn; i <= s.now; i++ {
+		s.newestFiles = append(s.newestFiles, r.calls[i].files...)
+		s.sayNewest(r, &r.calls[i])
+	}
 	weight := float32(1)
-	for i := s.now - 1; i >= max(0, s.now-recentCalls); i-- {
+	for i := s.turn - 1; i >= max(0, s.turn-recentCalls); i-- {
 		weight *= 0.75
 		c := &r.calls[i]
 		for _, words := range [][]int32{c.thought.specifics, c.action.specifics} {
@@ -113,14 +119,14 @@ func (s *sight) weigh(r *Ranker) {
 				s.parts[p].recent = max(s.parts[p].recent, weight*s.rarity(r, p))
 			}
 		}
-		if i >= s.now-2 {
+		if i >= s.turn-2 {
 			for n := c.from; n < c.to; n++ {
 				for _, w := range r.specifics.of(int(n)) {
 					s.specifics[w].older = s.specifics[w].rarity
 				}
 			}
 		}
-		if i >= s.now-3 {
+		if i >= s.turn-3 {
 			s.recentFiles = append(s.recentFiles, c.files...)
 		}
 	}
@@ -225,9 +231,12 @@ func (s *sight) matchUnsaid(r *Ranker) {
 func (s *sight) ancestors(r *Ranker) {
 	const decay, least = 0.6, 0.02
 	reached := make([]float32, s.now+1)
-	for i, weight := range []float32{1, 0.7, 0.5} {
-		if i <= s.now {
-			reached[s.now-i] = weight
+	for i := s.turn; i <= s.now; i++ {
+		reached[i] = 1
+	}
+	for i, weight := range []float32{0.7, 0.5} {
+		if i < s.turn {
+			reached[s.turn-1-i] = weight
 		}
 	}
 	for i := s.now; i >= 0; i-- {
@@ -236,7 +245,7 @@ func (s *sight) ancestors(r *Ranker) {
 		}
 		for _, l := range r.calls[i].links {
 			reached[l.call] = max(reached[l.call], decay*reached[i])
-			if i > s.now-recentCalls {
+			if i > s.now-recentCalls && int(l.call) < s.turn {
 				s.calls[l.call].links += l.weight
 			}
 		}
