@@ -36,6 +36,9 @@ func (f Facts) does(k Kind) bool {
 // weight orders kinds by how much they say about a turn that does several things.
 var weight = map[Kind]int{Edit: 8, Test: 7, Run: 6, View: 5, Search: 4, List: 3, Ask: 2, Other: 1}
 
+// Weight orders kinds by how much they say about a turn that does several things; more says more.
+func (k Kind) Weight() int { return weight[k] }
+
 // Extract reads the facts off a turn. It does not look at observations, so a turn can be read while its
 // calls are still open.
 func Extract(t Turn) Facts {

@@ -92,28 +92,16 @@ func (d *desk) follows(path []kept) bool {
 
 // take lets the desk see a node that follows, and applies what was decided after it.
 func (d *desk) take(k kept, n Node) {
-	for _, m := range n.Step.Before {
-		if !m.Compaction {
-			d.ranker.Hear(m.Text)
-		}
-	}
-	said := strings.TrimSpace(n.Step.Thinking + "\n" + n.Step.Thought)
-	if len(n.Step.Calls) == 0 {
-		d.ranker.Hear(said)
-	}
-	for i, c := range n.Step.Calls {
-		d.ranker.Act(compress.Act{Thought: said, Action: strings.TrimSpace(c.Name + " " + c.Args), Kind: n.Action, Files: n.Files})
-		said = ""
+	Feed(d.ranker, n.Step, func(i, from, to int) {
 		d.learn()
-		if c.Observation == nil {
-			continue
+		if n.Step.Calls[i].Observation == nil {
+			return
 		}
-		o := seen{Node: k.Node, call: i, text: c.Observation.Text, tokens: n.Tokens.Observations[i]}
-		o.from, o.to = d.ranker.See(o.text)
+		o := seen{Node: k.Node, call: i, from: from, to: to, text: n.Step.Calls[i].Observation.Text, tokens: n.Tokens.Observations[i]}
 		o.marker = fmt.Sprintf("[%d lines paged out; recall %s]", n.Lines[i], NewHandle(n.ID, i))
 		o.marked = d.count(o.marker)
 		d.seen = append(d.seen, o)
-	}
+	})
 	d.tracker.Add(string(n.ID), results(n.Tests))
 	d.fed = append(d.fed, k)
 	if c, ok := d.decided[n.ID]; ok {
@@ -229,7 +217,7 @@ func (d *desk) tail(clips []clip) string {
 		if i > 0 && clips[i-1].Observation == c.Observation {
 			fmt.Fprintf(&b, "[line %d]\n", o.line(c.From))
 		} else {
-			fmt.Fprintf(&b, "[step %d, %s, line %d]\n", o.Seq, NewHandle(o.ID, o.call), o.line(c.From))
+			fmt.Fprintf(&b, "[%s, line %d]\n", NewHandle(o.ID, o.call), o.line(c.From))
 		}
 		b.WriteString(strings.TrimSuffix(o.text[c.From:c.To], "\n"))
 		b.WriteByte('\n')

@@ -130,9 +130,8 @@ func TestWorkingSetPagesInWhatWasSaid(t *testing.T) {
 			continue
 		}
 		for _, l := range strings.Split(tail, "\n") {
-			if strings.HasPrefix(l, "[step ") {
-				handle := strings.Fields(l)[2]
-				if _, err := e.Recall(context.Background(), engine.Handle(strings.TrimSuffix(handle, ","))); err != nil {
+			if handle, _, ok := strings.Cut(strings.TrimPrefix(l, "["), ", line "); ok && l[0] == '[' {
+				if _, err := e.Recall(context.Background(), engine.Handle(handle)); err != nil {
 					t.Errorf("%q: %v", l, err)
 				}
 			} else if !strings.HasPrefix(l, "[line ") && !said[l] {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 	"github.com/ctxweaver/ctxweaver/compress"
-	"github.com/ctxweaver/ctxweaver/controller"
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
@@ -84,20 +83,24 @@ func (s *Set) Weights(sessions []evidence.Session, date string, o compress.FitOp
 
 // examples are those of one session, the same at every time.
 func examples(ctx context.Context, s evidence.Session) ([]compress.Example, error) {
-	var took [][]int // by call
-	err := follow(ctx, s.Steps, func(r *compress.Ranker, _ int) { took = append(took, r.Took()) })
+	var took [][]int // by turn
+	var taken []int  // so far in this turn
+	collect := func(r *compress.Ranker) { taken = append(taken, r.Took()...) }
+	err := follow(ctx, s.Steps, collect, func(*compress.Ranker, int, int) {
+		took, taken = append(took, taken), nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	var out []compress.Example
 	random := rand.New(rand.NewPCG(seed(s.Hash), 0))
-	call := 0
-	err = follow(ctx, s.Steps, func(r *compress.Ranker, observed int) {
-		call++
-		if call < warmUp || call > last || call == len(took) {
+	turn := 0
+	err = follow(ctx, s.Steps, func(*compress.Ranker) {}, func(r *compress.Ranker, calls, observed int) {
+		turn++
+		if calls < warmUp || calls > last || turn == len(took) {
 			return
 		}
-		taken := ahead(took[call:min(len(took), call+horizon)])
+		taken := ahead(took[turn:min(len(took), turn+horizon)])
 		for i := 0; i < r.Len() && r.Run(i).Observation < observed-fresh; i++ {
 			e := compress.Example{Taken: math.Pow(min(taken[i], most), evened)}
 			if e.Taken == 0 {
@@ -114,7 +117,7 @@ func examples(ctx context.Context, s evidence.Session) ([]compress.Example, erro
 	return out, err
 }
 
-// ahead sums up what the coming calls take, by run.
+// ahead sums up what the coming turns take, by run.
 func ahead(took [][]int) map[int]float64 {
 	out := map[int]float64{}
 	weight := 1.0
@@ -133,45 +136,28 @@ func seed(hash string) uint64 {
 	return h.Sum64()
 }
 
-func follow(ctx context.Context, steps []engine.Step, f func(r *compress.Ranker, observed int)) error {
-	return followWith(ctx, compress.NewRanker(nil), steps, f)
+// follow lets a ranker see a run as the engine does. It calls call after each call, and turn after each turn
+// that has calls, with how many calls and observations there were so far.
+func follow(ctx context.Context, steps []engine.Step, call func(r *compress.Ranker), turn func(r *compress.Ranker, calls, observed int)) error {
+	return followWith(ctx, compress.NewRanker(nil), steps, call, turn)
 }
 
-// followWith lets a ranker see a run as the engine does, and calls f after each call with what answered it. observed
-// counts the observations so far.
-func followWith(ctx context.Context, r *compress.Ranker, steps []engine.Step, f func(r *compress.Ranker, observed int)) error {
-	observed := 0
+func followWith(ctx context.Context, r *compress.Ranker, steps []engine.Step, call func(r *compress.Ranker), turn func(r *compress.Ranker, calls, observed int)) error {
+	calls, observed := 0, 0
 	for _, s := range steps {
-		for _, m := range s.Before {
-			if !m.Compaction {
-				r.Hear(m.Text)
-			}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		said := strings.TrimSpace(s.Thinking + "\n" + s.Thought)
-		if len(s.Calls) == 0 {
-			r.Hear(said)
-		}
-		facts := controller.Extract(turn(s))
-		for _, c := range s.Calls {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			r.Act(compress.Act{Thought: said, Action: strings.TrimSpace(c.Name + " " + c.Args), Kind: string(facts.Kind), Files: facts.Files})
-			said = ""
-			if c.Observation != nil {
-				r.See(c.Observation.Text)
+		engine.Feed(r, s, func(_, from, to int) {
+			calls++
+			if to > from {
 				observed++
 			}
-			f(r, observed)
+			call(r)
+		})
+		if len(s.Calls) > 0 {
+			turn(r, calls, observed)
 		}
 	}
 	return nil
-}
-
-func turn(s engine.Step) controller.Turn {
-	t := controller.Turn{Thought: s.Thought}
-	for _, c := range s.Calls {
-		t.Calls = append(t.Calls, controller.Call{Name: c.Name, Args: c.Args})
-	}
-	return t
 }

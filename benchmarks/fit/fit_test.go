@@ -92,14 +92,14 @@ func TestTakenIsMeasured(t *testing.T) {
 		s := made(t, seed, 60)
 		judge := evidence.NewJudge(s.Steps)
 		call, total := 0, 0
-		err := follow(t.Context(), s.Steps, func(r *compress.Ranker, _ int) {
+		err := follow(t.Context(), s.Steps, func(r *compress.Ranker) {
 			references := judge.References(call)
 			if len(r.Took()) != len(references) {
 				t.Errorf("seed %d, call %d: took %d things, the measure counts %v", seed, call, len(r.Took()), references)
 			}
 			total += len(references)
 			call++
-		})
+		}, func(*compress.Ranker, int, int) {})
 		if err != nil || call != judge.Calls() || total == 0 {
 			t.Fatalf("seed %d: %d calls of %d, %d references: %v", seed, call, judge.Calls(), total, err)
 		}
@@ -142,7 +142,7 @@ func TestLearns(t *testing.T) {
 	for seed := range uint64(6) {
 		test := made(t, 100+seed, 60)
 		var before []float64
-		if err := followWith(t.Context(), compress.NewRanker(w), test.Steps, func(r *compress.Ranker, _ int) {
+		if err := followWith(t.Context(), compress.NewRanker(w), test.Steps, func(r *compress.Ranker) {
 			for _, i := range r.Took() {
 				if i >= len(before) || before[i] == 0 {
 					continue
@@ -157,7 +157,7 @@ func TestLearns(t *testing.T) {
 				}
 			}
 			before = slices.Clone(r.Scores())
-		}); err != nil {
+		}, func(*compress.Ranker, int, int) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
