@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -10,26 +12,29 @@ import (
 	"github.com/ctxweaver/ctxweaver/engine/validation"
 )
 
-// desk is what a working set has before the agent: which observations are paged out, and what is paged in
+// desk is what a paging policy has before the agent: which observations are paged out, and what is paged in
 // again at the tail. It follows the path of its session by the decisions that were
 // kept, request by request; so it is the same after a restart.
 type desk struct {
 	ranker  *compress.Ranker
 	count   func(string) int // tokens
 	tracker validation.Tracker
-	fed     []kept // what the desk has taken in
+	fed     trail  // what the desk has taken in
 	seen    []seen // observations, in order
-	decided map[NodeID]decision
+	at      map[place]int
+	decided map[NodeID][]decision
+	pins    map[place]bool
+	silence struct{ waiting, joined int } // tokens of what stands where there is no observation
 
-	// The state after the newest request.
-	out     int            // observations before this are paged out, but for those in whole
-	whole   map[int]bool   // older ones that a page-out left where they were
-	tails   map[int]part   // what is paged in, by the observation whose message carries it
-	outAt   int            // observations that there were at the newest page-out
-	held    float64        // what has been paid, in tokens, for holding what could go
-	last    time.Time      // when the newest request was woven; zero in a replay
-	newest  NodeID         // the node that it followed
-	reasons map[int]string // why an observation left, or stays
+	// The state after the newest decision.
+	pages  []page       // page-outs that stand, the newest last
+	tails  map[int]part // what is paged in, by the observation whose message carries it
+	spared spared
+	outAt  int       // observations that there were at the newest page-out, or when it was taken back
+	asked  int       // requests since then
+	held   float64   // see decision
+	last   time.Time // when the newest request was woven; zero in a replay
+	newest NodeID    // the node that it followed
 
 	// What is learned from page-ins: what is never used makes later ones rarer.
 	unused  []int // runs that were paged in and that no step has used yet
@@ -37,52 +42,15 @@ type desk struct {
 	used    int   // of those, tokens
 }
 
-// part is the text that a list of clips makes, with its tokens.
-type part struct {
-	clips  []clip
-	text   string
-	tokens int
-}
+// trail is the beginning of a path that something has followed.
+type trail []kept
 
-// seen is an observation on the desk.
-type seen struct {
-	*Node
-	call     int
-	from, to int // its runs in the ranker
-	text     string
-	tokens   int
-	marker   string
-	marked   int // tokens of the marker
-}
-
-// clip is a stretch of an observation, in bytes.
-type clip struct {
-	Observation int `json:"o"` // its number on the path, from 0
-	From        int `json:"f"`
-	To          int `json:"t"`
-}
-
-// decision is what was decided for one request, as it is kept.
-type decision struct {
-	Out   int       `json:"out,omitempty"`   // page out all observations before this; 0: none
-	Whole []int     `json:"whole,omitempty"` // but not these
-	In    []clip    `json:"in,omitempty"`    // paged in after the newest observation
-	Held  float64   `json:"held,omitempty"`
-	Why   string    `json:"why,omitempty"` // of the page-out
-	At    time.Time `json:"at,omitzero"`
-}
-
-func newDesk(w *compress.Weights, count func(string) int, decided map[NodeID]decision) *desk {
-	return &desk{ranker: compress.NewRanker(w), count: count, decided: decided, whole: map[int]bool{},
-		tails: map[int]part{}, reasons: map[int]string{}}
-}
-
-// follows reports whether the desk took in just the beginning of path, with all answers to its calls.
-func (d *desk) follows(path []kept) bool {
-	if len(d.fed) > len(path) {
+// begins reports whether path begins with the trail, with no more answers to its calls.
+func (t trail) begins(path []kept) bool {
+	if len(t) > len(path) {
 		return false
 	}
-	for i, k := range d.fed {
+	for i, k := range t {
 		if k.ID != path[i].ID || k.Step.Answered() != path[i].Step.Answered() {
 			return false
 		}
@@ -90,21 +58,62 @@ func (d *desk) follows(path []kept) bool {
 	return true
 }
 
+// page is a page-out on the desk.
+type page struct {
+	pageOut
+	out   int // observations before this are paged out, but for the short ones and those that stay
+	stays map[int]string
+	after int // Seq of the step before it
+}
+
+// spared are observations whose page-out was taken back: those before to that are not paged out, as long as there are
+// fewer than until observations.
+type spared struct{ to, until int }
+
+// part is the text that a list of clips makes, with its tokens.
+type part struct {
+	clips  []clip
+	sizes  []int // tokens of the clips
+	text   string
+	tokens int
+}
+
+// seen is an observation on the desk.
+type seen struct {
+	*Node
+	place    place
+	from, to int // its runs in the ranker
+	text     string
+	tokens   int
+	marker   string
+	marked   int // tokens of the marker
+}
+
+func (o seen) handle() Handle { return NewHandle(o.ID, o.place.Call) }
+
+func newDesk(w *compress.Weights, count func(string) int, decided map[NodeID][]decision) *desk {
+	d := &desk{ranker: compress.NewRanker(w), count: count, decided: decided, at: map[place]int{}, tails: map[int]part{}}
+	d.silence.waiting, d.silence.joined = count(notAnswered), count(joined)
+	return d
+}
+
 // take lets the desk see a node that follows, and applies what was decided after it.
 func (d *desk) take(k kept, n Node) {
 	Feed(d.ranker, n.Step, func(i, from, to int) {
 		d.learn()
-		if n.Step.Calls[i].Observation == nil {
+		c := n.Step.Calls[i]
+		if c.Observation == nil {
 			return
 		}
-		o := seen{Node: k.Node, call: i, from: from, to: to, text: n.Step.Calls[i].Observation.Text, tokens: n.Tokens.Observations[i]}
-		o.marker = fmt.Sprintf("[%d lines paged out; recall %s]", n.Lines[i], NewHandle(n.ID, i))
+		o := seen{Node: k.Node, place: place{n.Seq, i}, from: from, to: to, text: c.Observation.Text, tokens: n.Tokens.Observations[i]}
+		o.marker = fmt.Sprintf("[%d lines paged out; recall %s]", n.Lines[i], o.handle())
 		o.marked = d.count(o.marker)
+		d.at[o.place] = len(d.seen)
 		d.seen = append(d.seen, o)
 	})
 	d.tracker.Add(string(n.ID), results(n.Tests))
 	d.fed = append(d.fed, k)
-	if c, ok := d.decided[n.ID]; ok {
+	for _, c := range d.decided[n.ID] {
 		d.apply(n.ID, c)
 	}
 }
@@ -119,45 +128,103 @@ func (d *desk) learn() {
 
 // apply makes a decision so.
 func (d *desk) apply(after NodeID, c decision) {
-	d.held, d.last, d.newest = c.Held, c.At, after
-	if c.Out > 0 {
-		d.outAt = len(d.seen)
-		clear(d.whole)
-		clear(d.tails)
-		for _, i := range c.Whole {
-			d.whole[i] = true
-		}
-		for i := range c.Out {
-			if !d.whole[i] {
-				d.reasons[i] = "paged out before step " + fmt.Sprint(d.seq(after)+1) + ": " + c.Why
+	switch c.Kind {
+	case request:
+		d.held, d.last, d.newest = c.Held, c.At, after
+		d.asked++
+	case undone:
+		d.undo(c.Behind)
+	}
+	if c.Out != nil {
+		p := page{pageOut: *c.Out, stays: make(map[int]string, len(c.Out.Stay)), after: c.Behind.Seq}
+		p.out = sort.Search(len(d.seen), func(i int) bool { return !d.seen[i].place.before(p.Before) })
+		for _, s := range p.Stay {
+			if i, ok := d.at[s.place]; ok {
+				p.stays[i] = s.Why
 			}
 		}
-		d.out = c.Out
+		d.pages = append(d.pages, p)
+		d.begin(c.Behind)
 	}
 	if len(c.In) > 0 {
-		text := d.tail(c.In)
-		d.tails[len(d.seen)-1] = part{c.In, text, d.count(text)}
-		for _, r := range d.runs(c.In) {
-			d.unused = append(d.unused, r)
-			d.pagedIn += d.ranker.Run(r).Tokens
-		}
+		d.pageIn(c.In, c.Behind)
 	}
 }
 
-func (d *desk) seq(id NodeID) int {
-	for i := len(d.fed) - 1; i >= 0; i-- {
-		if d.fed[i].ID == id {
-			return d.fed[i].Seq
-		}
+// begin begins a stretch in which nothing that is woven changes.
+func (d *desk) begin(behind place) {
+	clear(d.tails)
+	d.outAt, d.asked = d.at[behind]+1, 0
+}
+
+// undo takes the newest page-out back.
+func (d *desk) undo(behind place) {
+	n := len(d.pages)
+	if n == 0 {
+		return
 	}
-	return 0
+	d.begin(behind)
+	d.newest = "" // a request after the same node is another one now
+	d.spared = spared{d.pages[n-1].out, d.outAt + epoch}
+	d.pages = d.pages[:n-1]
+}
+
+func (d *desk) pageIn(clips []clip, behind place) {
+	at := d.at[behind]
+	p := part{clips: slices.Concat(d.tails[at].clips, clips)}
+	p.text = d.tail(p.clips)
+	p.tokens = d.count(p.text)
+	for _, c := range p.clips {
+		p.sizes = append(p.sizes, d.count(d.text(c)))
+	}
+	d.tails[at] = p
+	for _, r := range d.runs(clips) {
+		d.unused = append(d.unused, r)
+		d.pagedIn += d.ranker.Run(r).Tokens
+	}
+}
+
+// preview is the desk as a decision would make it; what it shares with d is not to be changed.
+func (d *desk) preview(c decision) *desk {
+	p := *d
+	p.pages, p.tails, p.unused = slices.Clone(d.pages), maps.Clone(d.tails), slices.Clone(d.unused)
+	p.apply(d.newest, c)
+	return &p
+}
+
+// page is the newest page-out that stands; without one its out is 0.
+func (d *desk) page() page {
+	if n := len(d.pages); n > 0 {
+		return d.pages[n-1]
+	}
+	return page{}
 }
 
 // since counts the observations since the newest page-out.
 func (d *desk) since() int { return len(d.seen) - d.outAt }
 
 // away reports whether an observation is paged out.
-func (d *desk) away(i int) bool { return i < d.out && !d.whole[i] }
+func (d *desk) away(i int) bool { return d.page().takes(d, i) }
+
+// takes reports whether the page-out takes an observation away.
+func (p page) takes(d *desk, i int) bool {
+	if i >= p.out || d.seen[i].short(p.Small) {
+		return false
+	}
+	_, stays := p.stays[i]
+	return !stays
+}
+
+// short reports whether an observation is not worth a marker.
+func (o seen) short(small int) bool { return o.tokens <= max(small, o.marked) }
+
+// tokens is what stands in the place of an observation, without its tail.
+func (d *desk) tokens(i int) int {
+	if d.away(i) {
+		return d.seen[i].marked
+	}
+	return d.seen[i].tokens
+}
 
 // sight marks the runs that are before the agent.
 func (d *desk) sight() []bool {
@@ -182,7 +249,7 @@ func (d *desk) sight() []bool {
 func (d *desk) runs(clips []clip) []int {
 	var out []int
 	for _, c := range clips {
-		o := d.seen[c.Observation]
+		o := d.seen[d.at[c.place]]
 		for r := o.from; r < o.to; r++ {
 			if run := d.ranker.Run(r); run.From >= c.From && run.To <= c.To {
 				out = append(out, r)
@@ -197,15 +264,19 @@ func (d *desk) clips(runs []int) []clip {
 	var out []clip
 	for _, r := range runs {
 		run := d.ranker.Run(r)
-		if n := len(out); n > 0 && out[n-1].Observation == run.Observation && out[n-1].To == run.From {
+		at := d.seen[run.Observation].place
+		if n := len(out); n > 0 && out[n-1].place == at && out[n-1].To == run.From {
 			out[n-1].To = run.To
 			continue
 		}
-		out = append(out, clip{run.Observation, run.From, run.To})
+		out = append(out, clip{at, run.From, run.To})
 	}
 	return out
 }
 
+func (d *desk) text(c clip) string { return d.seen[d.at[c.place]].text[c.From:c.To] }
+
+// line is the number of the line, from 1, in which a byte lies.
 func (o seen) line(at int) int { return 1 + strings.Count(o.text[:at], "\n") }
 
 // tail is the text of what is paged in behind an observation.
@@ -213,13 +284,13 @@ func (d *desk) tail(clips []clip) string {
 	var b strings.Builder
 	b.WriteString("\n\n--- from earlier steps ---\n")
 	for i, c := range clips {
-		o := d.seen[c.Observation]
-		if i > 0 && clips[i-1].Observation == c.Observation {
+		o := d.seen[d.at[c.place]]
+		if i > 0 && clips[i-1].place == c.place {
 			fmt.Fprintf(&b, "[line %d]\n", o.line(c.From))
 		} else {
-			fmt.Fprintf(&b, "[%s, line %d]\n", NewHandle(o.ID, o.call), o.line(c.From))
+			fmt.Fprintf(&b, "[%s, line %d]\n", o.handle(), o.line(c.From))
 		}
-		b.WriteString(strings.TrimSuffix(o.text[c.From:c.To], "\n"))
+		b.WriteString(strings.TrimSuffix(d.text(c), "\n"))
 		b.WriteByte('\n')
 	}
 	return strings.TrimSuffix(b.String(), "\n")

@@ -122,6 +122,9 @@ func (e *Engine) Delete(ctx context.Context, name string) error {
 		return err
 	}
 	s.forget()
+	s.weaving.Lock()
+	defer s.weaving.Unlock()
+	clear(s.desks)
 	return nil
 }
 

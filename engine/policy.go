@@ -38,6 +38,13 @@ func Polling(n, p int) Policy { return Policy{name: "polling", a: n, b: p} }
 // §3.4). Named "paper:m/w".
 func Paper(m, w int) Policy { return Policy{name: "paper", a: m, b: w} }
 
+// PaperTail pages out as WorkingSet does, and pages in at the tail the observations of the newest step's w nearest ancestors,
+// walking at most m parents a step: the paper's choice (§3.4) without its cost to a prompt cache, and without the state
+// of the tests. Named "paper-tail:m/w".
+func PaperTail(m, w int) Policy {
+	return Policy{name: "paper-tail", a: m, b: w, level: WorkingSet.level}
+}
+
 // Clear drops all but the newest keep observations when the prompt passes trigger tokens, if that frees at
 // least so many. Named "clear:trigger/keep/least".
 func Clear(trigger, keep, least int) Policy {
@@ -60,6 +67,7 @@ var policies = []struct {
 	{"window", 1, "window:5", "the newest 5 observations whole"},
 	{"polling", 2, "polling:5/20", "the newest 5 to 24; the boundary moves every 20 observations"},
 	{"paper", 2, "paper:3/5", "the newest step and 5 ancestors, at most 3 parents a step"},
+	{"paper-tail", 2, "paper-tail:3/5", "pages out as workingset does, and pages in the newest step's 5 ancestors"},
 	{"clear", 3, "clear:30000/10/5000", "past 30000 tokens only the newest 10, if that frees 5000"},
 	{"prune", 2, "prune:15000/15000", "the newest 15000 tokens of observations; what is older goes by 15000"},
 }
@@ -91,6 +99,9 @@ func ParsePolicy(s string) (Policy, error) {
 			return Policy{}, fmt.Errorf("policy %q: want the form %s, with whole numbers from 1", s, p.form)
 		}
 		n = append(n, 0, 0, 0)
+		if name == "paper-tail" {
+			return PaperTail(n[0], n[1]), nil
+		}
 		return Policy{name: name, a: n[0], b: n[1], c: n[2]}, nil
 	}
 	return Policy{}, fmt.Errorf("policy %q: unknown; the policies are %s", s, strings.Join(forms, ", "))
@@ -140,6 +151,9 @@ func (p Policy) String() string {
 	}
 	return out
 }
+
+// pages reports whether the policy pages out and in, and so has decisions to keep.
+func (p Policy) pages() bool { return p.level != "" }
 
 // MarshalText writes the policy's name.
 func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }

@@ -26,6 +26,9 @@ type Request struct {
 	Now time.Time
 	// Dry keeps nothing: what a working set decides for this request will be decided anew.
 	Dry bool
+	// Recall names observations to be paged in at the tail of this request, by a policy that pages: whole, or as
+	// many of their first lines as the budget has room for. They stay as long as what else is paged in.
+	Recall []Handle
 }
 
 // ErrBudget says that what must stay is alone larger than the budget. The Window that comes with it is
@@ -40,7 +43,7 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	judge, err := s.judge(ctx, r, path)
+	ruling, err := s.ruling(ctx, r, path)
 	if err != nil {
 		return nil, err
 	}
@@ -48,10 +51,10 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	if r.Policy.name == "paper" {
 		status = testStatus(path)
 	}
-	w := &Window{Session: s.name, Policy: r.Policy, Messages: make([]Prompt, 0, 2*len(path)+len(r.Pending)), Items: make([]Item, 0, len(path))}
+	w := &Window{Session: s.name, Policy: r.Policy, Epoch: ruling.epoch, Messages: make([]Prompt, 0, 2*len(path)+len(r.Pending)), Items: make([]Item, 0, len(path))}
 	l := loom{session: s, window: w, placeholder: map[string]int{}}
 	for _, k := range path {
-		if err := l.step(ctx, k, judge); err != nil {
+		if err := l.step(ctx, k, ruling.of); err != nil {
 			return nil, err
 		}
 	}
@@ -88,42 +91,46 @@ type verdict struct {
 	reason string
 	text   string // what stands in its place unless it is Whole; "" is the paper's placeholder
 	tail   string // what is paged in behind it
+	in     []Part // what of it is paged in behind others
 }
 
 // judge is to be asked about every observation of a path, in order.
 type judge func(NodeID) verdict
 
-// judge asks the policy about the path.
-func (s *Session) judge(ctx context.Context, r Request, path []kept) (judge, error) {
+// ruling is all that a policy says of a path.
+type ruling struct {
+	of    judge
+	epoch *Epoch // of a policy that pages
+}
+
+// ruling asks the policy about the path.
+func (s *Session) ruling(ctx context.Context, r Request, path []kept) (ruling, error) {
+	if len(r.Recall) > 0 && !r.Policy.pages() {
+		return ruling{}, fmt.Errorf("session %s: policy %s pages nothing in, and so cannot recall %s", s.name, r.Policy, r.Recall[0])
+	}
 	switch {
 	case r.Policy.name == "paper":
-		return s.judgeAncestry(ctx, r.Policy, path)
-	case r.Policy.name == "workingset" && len(path) > 0:
-		return s.workingSet(ctx, r, path)
+		of, err := s.judgeAncestry(ctx, r.Policy, path)
+		return ruling{of: of}, err
+	case r.Policy.pages():
+		return s.paged(ctx, r, path)
 	}
 	gone, old, young := boundary(r.Policy, path)
 	asked := 0
-	return func(NodeID) verdict {
+	return ruling{of: func(NodeID) verdict {
 		asked++
 		if asked <= gone {
 			return verdict{fate: Omitted, reason: old}
 		}
 		return verdict{fate: Whole, reason: young}
-	}, nil
+	}}, nil
 }
 
 // judgeAncestry is the paper's choice (§3.4): the newest step and its ancestors are whole. While there
 // are no more steps than w, everything is (warm-up).
 func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (judge, error) {
 	reasons := make(map[NodeID]string)
-	acted := 0
-	var current *Node
-	for _, k := range path {
-		if len(k.Step.Calls) > 0 {
-			acted++
-			current = k.Node
-		}
-	}
+	current, acted := current(path)
 	if current != nil {
 		reached, err := s.engine.store.Ancestry(ctx, s.name, current.ID, graphstore.Walk{W: p.b, M: p.a})
 		if err != nil {
@@ -142,6 +149,17 @@ func (s *Session) judgeAncestry(ctx context.Context, p Policy, path []kept) (jud
 		}
 		return other
 	}, nil
+}
+
+// current is the newest node that has calls, nil if there is none, and how many there are.
+func current(path []kept) (newest *Node, acted int) {
+	for _, k := range path {
+		if len(k.Step.Calls) > 0 {
+			acted++
+			newest = k.Node
+		}
+	}
+	return newest, acted
 }
 
 // explain says of each ancestor through which edge it was reached first.
@@ -205,6 +223,7 @@ type loom struct {
 const frameTokens = 4
 
 func (l *loom) add(p Prompt, tokens, full int) {
+	p.Tokens = tokens + frameTokens
 	l.window.Messages = append(l.window.Messages, p)
 	l.window.Tokens += tokens + frameTokens
 	l.window.Full += full + frameTokens
@@ -286,6 +305,7 @@ func (l *loom) observation(ctx context.Context, k kept, call int, judge judge) e
 		tokens = l.tokens(answer.Content)
 	}
 	l.item(k.Node, call, v.fate, v.reason, tokens)
+	l.window.Items[len(l.window.Items)-1].In = v.in
 	answer.Content += v.tail
 	l.add(answer, tokens+l.tokens(v.tail), k.Tokens.Observations[call])
 	return nil
@@ -298,8 +318,10 @@ func (l *loom) status(text string) {
 		return
 	}
 	text = "\n\n" + text
+	tokens := l.session.engine.count.Count(text)
 	l.window.Messages[l.newest].Content += text
-	l.window.Tokens += l.session.engine.count.Count(text)
+	l.window.Messages[l.newest].Tokens += tokens
+	l.window.Tokens += tokens
 }
 
 // item accounts for a call's observation.

@@ -23,6 +23,8 @@ func TestParsePolicy(t *testing.T) {
 		{"paper:3/5", ""},
 		{"clear:30000/10/5000", ""},
 		{"prune:15000/15000", ""},
+		{"paper-tail:3/5", ""},
+		{"paper-tail", "its numbers are missing"},
 		{"clear:30000/10", "a number is missing"},
 		{"", "a policy has a name"},
 		{"windows:5", "unknown"},
@@ -243,7 +245,7 @@ func TestWeaveNeverBreaksARequest(t *testing.T) {
 		if _, err := s.Sync(context.Background(), steps, nil); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		for _, policy := range []string{"full", "window:2", "polling:3/5", "paper:2/3", "paper:1/9", "clear:900/2/100", "prune:300/200", "workingset", "workingset:lean", "workingset:rich"} {
+		for _, policy := range []string{"full", "window:2", "polling:3/5", "paper:2/3", "paper:1/9", "clear:900/2/100", "prune:300/200", "workingset", "workingset:lean", "workingset:rich", "paper-tail:2/3"} {
 			w := weave(t, s, policy)
 			if err := sound(steps, w); err != nil {
 				t.Fatalf("seed %d: %s of %d steps: %v", seed, policy, len(steps), err)

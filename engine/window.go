@@ -19,6 +19,20 @@ type Window struct {
 	Tokens int `json:"tokens"`
 	// Full is what Tokens would be if nothing were left out.
 	Full int `json:"full"`
+	// Epoch tells of the newest page-out; nil under a policy that does not page.
+	Epoch *Epoch `json:"epoch,omitempty"`
+}
+
+// Epoch is the stretch of requests since the newest page-out, in which the prompt only grows; before the first one,
+// since the beginning.
+type Epoch struct {
+	PageOuts     int    `json:"page_outs"`     // that there were, but for those taken back
+	After        int    `json:"after"`         // Seq of the step that the newest one followed
+	Why          string `json:"why,omitempty"` // it was made; "" before the first
+	PagedOut     int    `json:"paged_out"`     // tokens that it freed
+	PagedIn      int    `json:"paged_in"`      // tokens paged in since
+	Requests     int    `json:"requests"`      // since then, beside its own
+	Observations int    `json:"observations"`  // since then
 }
 
 // parts says what the tokens of a Window are, for people.
@@ -42,6 +56,7 @@ type Prompt struct {
 	Thinking string       // of an assistant; "reasoning_content" in JSON
 	Calls    []PromptCall // of an assistant
 	CallID   string       // of a tool: the call it answers
+	Tokens   int          // what it costs, a few for its frame included; not in the JSON
 }
 
 // PromptCall is a tool call in a Prompt.
@@ -97,9 +112,18 @@ type Item struct {
 	Handle Handle `json:"handle,omitempty"`
 	Fate   Fate   `json:"fate"`
 	Reason string `json:"reason"`
-	Tokens int    `json:"tokens"` // that it costs in this Window
-	Full   int    `json:"full"`   // that it would cost whole
-	Lines  int    `json:"lines"`  // of the whole observation
+	Tokens int    `json:"tokens"`       // that it costs in this Window
+	Full   int    `json:"full"`         // that it would cost whole
+	Lines  int    `json:"lines"`        // of the whole observation
+	In     []Part `json:"in,omitempty"` // what is paged in of an omitted one
+}
+
+// Part is a stretch of an observation that is paged in behind a newer one.
+type Part struct {
+	Seq      int `json:"seq"`       // of the step whose message carries it
+	FromLine int `json:"from_line"` // from 1
+	ToLine   int `json:"to_line"`
+	Tokens   int `json:"tokens"`
 }
 
 // Handle names an observation, so that it can be recalled: the first digits of its node's id, a dot,

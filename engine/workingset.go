@@ -2,15 +2,9 @@ package engine
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/ctxweaver/ctxweaver/compress"
 )
@@ -26,6 +20,7 @@ type level struct {
 	remaining float64 // how much the observations still to come in an epoch raise the threshold
 	learning  float64 // how much page-ins that were never used raise it
 	choice    compress.Choice
+	tight     bool // the budget leaves no room for what stays by preference alone
 }
 
 var levels = map[string]level{
@@ -47,216 +42,180 @@ const (
 	clipOverhead = 15
 )
 
-// workingSet says what stands for each observation at the end of the path: as it was decided
-// before, or decided anew and kept.
-func (s *Session) workingSet(ctx context.Context, r Request, path []kept) (judge, error) {
-	s.weaving.Lock()
-	defer s.weaving.Unlock()
-	d, err := s.desk(ctx, r.Policy, path)
-	if err != nil {
-		return nil, err
-	}
-	if len(d.seen) == 0 {
-		return d.judge(), nil
-	}
-	if head := path[len(path)-1].ID; d.newest != head {
-		c := d.decide(levels[r.Policy.level], r)
-		if r.Dry || r.At != "" {
-			defer delete(s.desks, r.Policy.String()) // memory must not be ahead of the store
-		} else if err := s.decide(ctx, r.Policy, head, c); err != nil {
-			return nil, err
-		}
-		d.apply(head, c)
-	}
-	return d.judge(), nil
+// tightened is the level where only what must stay does.
+func (l level) tightened() level {
+	l.keep, l.small, l.tight = min(l.keep, stays), 0, true
+	return l
 }
 
-// decide keeps a decision before anything is woven by it.
-func (s *Session) decide(ctx context.Context, p Policy, after NodeID, c decision) error {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return s.engine.store.Decide(ctx, s.name, p.String(), after, b)
-}
-
-// desk gives the session's desk under a policy, at the end of path.
-func (s *Session) desk(ctx context.Context, p Policy, path []kept) (*desk, error) {
-	d := s.desks[p.String()]
-	if d == nil || !d.follows(path) {
-		decided, err := s.decisions(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		d = newDesk(s.engine.opts.Weights, s.engine.count.Count, decided)
-		s.desks[p.String()] = d
-	}
-	for _, k := range path[len(d.fed):] {
-		n, err := s.whole(ctx, k)
-		if err != nil {
-			delete(s.desks, p.String())
-			return nil, err
-		}
-		d.take(k, n)
-	}
-	return d, nil
-}
-
-func (s *Session) decisions(ctx context.Context, p Policy) (map[NodeID]decision, error) {
-	stored, err := s.engine.store.Decisions(ctx, s.name, p.String())
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return nil, err
-	}
-	out := make(map[NodeID]decision, len(stored))
-	for id, b := range stored {
-		var c decision
-		if err := json.Unmarshal(b, &c); err != nil {
-			return nil, fmt.Errorf("session %s: what %s decided after step %s: %w", s.name, p, id, err)
-		}
-		out[id] = c
-	}
-	return out, nil
-}
-
-// judge says of each observation, in order, what stands for it.
-func (d *desk) judge() judge {
-	i := -1
-	return func(NodeID) verdict {
-		i++
-		v := verdict{fate: Whole, reason: d.reasons[i], tail: d.tails[i].text}
-		switch {
-		case d.away(i):
-			v.fate, v.text = Omitted, d.seen[i].marker
-		case d.out == 0:
-			v.reason = "nothing is paged out yet: it would not pay"
-		case i >= d.out:
-			v.reason = "newer than the newest page-out"
-		}
-		return v
-	}
-}
-
-// sizes are what a prompt holds, in tokens.
+// sizes are what a prompt holds, in tokens, and what the page-out that could be made would change.
 type sizes struct {
-	prompt int // all of it
-	edge   int // observations before this may leave
-	junk   int // what a page-out would free
-	suffix int // what it would rewrite
-	whole  []int
+	page
+	prompt int // as it is
+	after  int // as it would be
+	suffix int // what would be written anew
 }
+
+// junk is what the page-out would free.
+func (z sizes) junk() int { return z.prompt - z.after }
 
 // weigh adds up the prompt as it stands, and what a page-out would do to it.
-func (d *desk) weigh(l level, keep int) sizes {
-	z := sizes{edge: max(0, len(d.seen)-keep)}
-	z.whole = d.exempt(l, z.edge)
-	i, first := 0, false
+func (d *desk) weigh(l level) sizes {
+	z := sizes{page: d.plan(l)}
+	i, changed := 0, false
+	add := func(now, then int) {
+		z.prompt += now
+		z.after += then
+		changed = changed || now != then
+		if changed {
+			z.suffix += then
+		}
+	}
 	for _, k := range d.fed {
-		said := k.Tokens.Thinking + k.Tokens.Thought + frameTokens
-		for _, n := range k.Tokens.Before {
-			said += n + frameTokens
-		}
-		for _, n := range k.Tokens.Calls {
-			said += n + frameTokens
-		}
-		z.prompt += said
-		if first {
-			z.suffix += said
-		}
+		said := d.said(k.Node)
+		add(said, said)
 		for ; i < len(d.seen) && d.seen[i].Node == k.Node; i++ {
-			now, tail := d.tokens(i), d.tails[i].tokens
-			z.prompt += now + tail
-			then := now
-			if i < z.edge && !slices.Contains(z.whole, i) {
-				then = min(now, d.seen[i].marked)
+			then := d.seen[i].tokens
+			if z.takes(d, i) {
+				then = d.seen[i].marked
 			}
-			if freed := now + tail - then; freed > 0 {
-				first = true
-				z.junk += freed
-			}
-			if first {
-				z.suffix += then
-			}
+			add(d.tokens(i)+d.tails[i].tokens, then)
 		}
 	}
 	return z
 }
 
-// tokens is what stands in the place of an observation, without its tail.
-func (d *desk) tokens(i int) int {
-	if d.away(i) {
-		return d.seen[i].marked
+// said is what a step takes beside its observations, in tokens.
+func (d *desk) said(n *Node) int {
+	sum := 0
+	for i, m := range n.Step.Before {
+		if !m.Compaction {
+			sum += n.Tokens.Before[i] + frameTokens
+		}
 	}
-	return d.seen[i].tokens
+	if n.Step.Thought != "" || n.Step.Thinking != "" || len(n.Step.Calls) > 0 {
+		sum += n.Tokens.Thinking + n.Tokens.Thought + frameTokens
+	}
+	for i, c := range n.Step.Calls {
+		sum += n.Tokens.Calls[i] + frameTokens
+		switch {
+		case c.Joined:
+			sum += d.silence.joined
+		case c.Observation == nil:
+			sum += d.silence.waiting
+		}
+	}
+	return sum
 }
 
-// exempt lists the observations before edge that a page-out leaves: the short ones, for a marker
-// costs as much, and those that hold open failures, newest first up to a bound.
-func (d *desk) exempt(l level, edge int) []int {
+// plan is the page-out that could be made: of all but the newest observations, the short ones, for a marker costs as
+// much, and what stays for a reason.
+func (d *desk) plan(l level) page {
+	p := page{pageOut: pageOut{Small: l.small}, out: max(0, len(d.seen)-l.keep), stays: map[int]string{}}
 	open := map[string]bool{}
+	room := failing
+	if l.tight {
+		room = 0
+	}
 	for _, f := range d.tracker.Open() {
 		open[f.Node] = true
 	}
-	var out []int
-	room := failing
-	for i := edge - 1; i >= 0; i-- {
+	for i := p.out - 1; i >= 0; i-- {
 		o := d.seen[i]
 		switch {
-		case o.tokens <= max(l.small, o.marked):
-			out = append(out, i)
+		case o.short(l.small):
+		case d.pins[o.place]:
+			p.stays[i] = "pinned"
+		case d.spares(i) && !l.tight:
+			p.stays[i] = "its page-out was taken back"
 		case open[string(o.ID)] && o.fails() && o.tokens <= room:
 			room -= o.tokens
-			out = append(out, i)
+			p.stays[i] = "it holds an open failure"
 		}
 	}
-	slices.Sort(out)
-	return out
+	return p
+}
+
+// spares reports whether an observation's page-out was taken back lately.
+func (d *desk) spares(i int) bool {
+	return i < d.spared.to && len(d.seen) < d.spared.until && !d.away(i)
 }
 
 // fails reports whether the observation shows a failing test.
 func (o seen) fails() bool {
 	for _, t := range o.Tests {
-		if t.Call == o.call && (t.Status == "failed" || t.Status == "error") {
+		if t.Call == o.place.Call && (t.Status == "failed" || t.Status == "error") {
 			return true
 		}
 	}
 	return false
 }
 
-// decide makes the decision for the next request: what leaves, and what comes back at the tail.
-func (d *desk) decide(l level, r Request) decision {
-	z := d.weigh(l, l.keep)
-	c := decision{Held: d.held + r.Prices.read()*float64(z.junk), At: r.Now}
-	if c.Why = d.due(l, r, z, c.Held); c.Why != "" {
-		c.Out, c.Whole, c.Held = z.edge, z.whole, 0
+// decide makes the decision for the next request: what leaves, and what comes back at the tail: first what is
+// wanted, by its number, and then what pick finds.
+func (d *desk) decide(l level, r Request, wanted []int, pick pager) decision {
+	z := d.weigh(l)
+	if r.Budget > 0 && z.after > r.Budget {
+		l = l.tightened()
+		z = d.weigh(l)
+	}
+	c := decision{Behind: d.seen[len(d.seen)-1].place, Held: d.held + r.Prices.read()*float64(max(0, z.junk())), At: r.Now}
+	prompt := z.prompt
+	if why := d.due(l, r, z, c.Held); why != "" {
+		c.Out, c.Held, prompt = d.pageOut(z, why), 0, z.after
 	}
 	after := d.preview(c)
-	choice := l.choice
-	choice.Overhead = clipOverhead
-	remaining := max(1, epoch-after.since())
-	choice.Threshold *= (1 + l.remaining*float64(remaining)/20) * math.Pow(d.waste(), l.learning)
-	if c.Out > 0 {
-		choice.Threshold *= l.carry
+	room := roomIn(r.Budget, prompt)
+	if c.In = after.bring(wanted, room); len(c.In) > 0 {
+		after.pageIn(c.In, c.Behind)
+		room -= after.tails[len(d.seen)-1].tokens
+	}
+	if after.page().out > 0 {
+		c.In = append(c.In, pick(after, l, room)...)
 	}
 	if r.Budget > 0 {
-		choice.Cap = max(0, min(choice.Cap, r.Budget-after.weigh(l, l.keep).prompt-clipOverhead))
-	}
-	if after.out > 0 {
-		runs := d.ranker.Choose(after.sight(), d.ranker.Scores(), choice)
-		slices.Sort(runs)
-		c.In = d.clips(runs)
+		c.In = d.within(c.In, r.Budget-prompt)
 	}
 	return c
 }
 
+// roomIn is what a budget leaves for a tail beside the prompt, in tokens.
+func roomIn(budget, prompt int) int {
+	if budget == 0 {
+		return math.MaxInt
+	}
+	return budget - prompt - clipOverhead // for the tail's own heading
+}
+
+// pageOut is a page-out as it is kept. A call that is not answered yet stays: its answer is to be seen when it comes.
+func (d *desk) pageOut(z sizes, why string) *pageOut {
+	out := z.pageOut
+	out.Before, out.Why, out.Freed = d.seen[z.out].place, why, z.junk()
+	for i, why := range z.stays {
+		out.Stay = append(out.Stay, stay{d.seen[i].place, why})
+	}
+	for _, k := range d.fed {
+		for i, c := range k.Step.Calls {
+			if at := (place{k.Seq, i}); c.Open() && at.before(out.Before) {
+				out.Stay = append(out.Stay, stay{at, "it was answered after the newest page-out"})
+			}
+		}
+	}
+	slices.SortFunc(out.Stay, func(a, b stay) int {
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Call, b.Call))
+	})
+	return &out
+}
+
 // due says why a page-out should happen now, or "".
 func (d *desk) due(l level, r Request, z sizes, held float64) string {
-	if z.edge <= d.out && len(d.tails) == 0 || z.junk == 0 {
+	if z.junk() <= 0 {
 		return ""
 	}
-	if r.Budget > 0 && z.prompt > r.Budget-l.choice.Cap/2 {
+	if r.Budget > 0 && (z.prompt > r.Budget || z.prompt > r.Budget-l.choice.Cap/2 && z.junk() >= progress) {
 		return fmt.Sprintf("the budget is %d tokens", r.Budget)
 	}
-	if z.junk < progress || z.prompt < l.trigger {
+	if z.junk() < progress || z.prompt < l.trigger || z.out <= d.page().out && len(d.tails) == 0 {
 		return ""
 	}
 	if !r.Now.IsZero() && !d.last.IsZero() && r.Now.Sub(d.last) > r.Prices.lifetime() {
@@ -266,58 +225,25 @@ func (d *desk) due(l level, r Request, z sizes, held float64) string {
 	if d.since() < l.apart || held < l.patience*rewrite {
 		return ""
 	}
-	return fmt.Sprintf("holding %d tokens had cost more than rewriting %d", z.junk, z.suffix)
+	return fmt.Sprintf("holding %d tokens had cost more than rewriting %d", z.junk(), z.suffix)
 }
 
-// preview is the desk as a decision would make it; what it shares with d is not to be changed.
-func (d *desk) preview(c decision) *desk {
-	p := *d
-	p.whole, p.tails, p.reasons = maps.Clone(d.whole), maps.Clone(d.tails), maps.Clone(d.reasons)
-	p.unused = slices.Clone(d.unused)
-	p.apply(d.newest, c)
-	return &p
+// predicted is the pager of a working set: the runs that the next call probably takes something from.
+func predicted(after *desk, l level, room int) []clip {
+	choice := l.choice
+	choice.Overhead = clipOverhead
+	choice.Cap = max(0, min(choice.Cap, room))
+	remaining := max(1, epoch-after.since())
+	choice.Threshold *= (1 + l.remaining*float64(remaining)/epoch) * math.Pow(after.waste(), l.learning)
+	if after.since() == 0 {
+		choice.Threshold *= l.carry
+	}
+	runs := after.ranker.Choose(after.sight(), after.ranker.Scores(), choice)
+	slices.Sort(runs)
+	return after.clips(runs)
 }
 
 // waste is 1 while a tenth of what is paged in gets used, and more the less is.
 func (d *desk) waste() float64 {
 	return 0.1 * float64(d.pagedIn+3000) / float64(d.used+300)
 }
-
-// Prices are what a request's tokens cost, as multiples of the input price.
-type Prices struct {
-	Name     string        `json:"name"`
-	Read     float64       `json:"read"`     // of tokens that the provider has cached
-	Write    float64       `json:"write"`    // of tokens that it has not
-	Lifetime time.Duration `json:"lifetime"` // after which an idle cache is cold
-}
-
-// prices are the presets; the first is the default.
-var prices = []Prices{
-	{"cached", 0.1, 1.25, 5 * time.Minute},
-	{"cached-1h", 0.1, 2, time.Hour},
-	{"cached-free-write", 0.1, 1, 5 * time.Minute},
-	{"half", 0.5, 1, 5 * time.Minute},
-	{"uncached", 1, 1, 0},
-	{"local", 0.02, 1, 5 * time.Minute},
-}
-
-// PricePresets are the prices that have a name; the first are the default.
-func PricePresets() []Prices { return slices.Clone(prices) }
-
-// ParsePrices finds a preset by name; "" is the default. The error for a wrong one lists the right ones.
-func ParsePrices(name string) (Prices, error) {
-	var names []string
-	for _, p := range prices {
-		if p.Name == name || name == "" {
-			return p, nil
-		}
-		names = append(names, p.Name)
-	}
-	return Prices{}, fmt.Errorf("prices %q: unknown; there are %s", name, strings.Join(names, ", "))
-}
-
-func (p Prices) orDefault() Prices { return cmp.Or(p, prices[0]) }
-
-func (p Prices) read() float64           { return p.orDefault().Read }
-func (p Prices) rewrite() float64        { return max(0, p.orDefault().Write-p.orDefault().Read) }
-func (p Prices) lifetime() time.Duration { return p.orDefault().Lifetime }

@@ -81,7 +81,8 @@ type Request struct {
 	// Rereads estimates how many old observations the agent would have had to get again.
 	Rereads int `json:"rereads"`
 	// Of the observations: how many are whole, how many were whole in the request before and no longer are, and
-	// how many came back. They are 0 where another program wrote the context.
+	// of how many something came back, in their place or at the tail. They are 0 where another program wrote the
+	// context.
 	Shown    int `json:"shown"`
 	PagedOut int `json:"paged_out"`
 	PagedIn  int `json:"paged_in"`
@@ -95,7 +96,7 @@ type Trial struct {
 	prompts  []engine.Prompt
 	previous []*message
 	again    map[int]bool // calls whose observations were got again, by estimate
-	shown    map[engine.Handle]bool
+	shown    map[engine.Handle]sight
 }
 
 // Trial begins to judge a policy.
@@ -118,20 +119,30 @@ func (t *Trial) Add(call int, context []engine.Prompt) Request {
 // AddWindow is Add, and counts what was paged out and in.
 func (t *Trial) AddWindow(call int, w *engine.Window) Request {
 	r := t.Add(call, w.Messages)
-	now := make(map[engine.Handle]bool, len(w.Items))
+	now := make(map[engine.Handle]sight, len(w.Items))
 	for _, item := range w.Items {
 		if item.Fate != engine.Whole && item.Fate != engine.Omitted {
 			continue
 		}
-		whole := item.Fate == engine.Whole
+		s := sight{whole: item.Fate == engine.Whole}
+		for _, p := range item.In {
+			s.newest = max(s.newest, p.Seq)
+		}
 		before, old := t.shown[item.Handle]
-		now[item.Handle] = whole
-		r.Shown += boolean(whole)
-		r.PagedOut += boolean(old && before && !whole)
-		r.PagedIn += boolean(old && !before && whole)
+		now[item.Handle] = s
+		r.Shown += boolean(s.whole)
+		r.PagedOut += boolean(old && before.whole && !s.whole)
+		r.PagedIn += boolean(old && !before.whole && (s.whole || s.newest > before.newest))
 	}
 	t.shown = now
 	return r
+}
+
+// sight is how much of an observation a context has: all of it in its place, or parts, the newest of them behind a
+// step.
+type sight struct {
+	whole  bool
+	newest int
 }
 
 func (t *Trial) add(call int, messages []*message) Request {

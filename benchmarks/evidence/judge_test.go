@@ -269,6 +269,31 @@ func TestDump(t *testing.T) {
 	}
 }
 
+// TestPaging counts what windows say became of one observation.
+func TestPaging(t *testing.T) {
+	part := func(seq int) engine.Part { return engine.Part{Seq: seq} }
+	type window struct {
+		fate engine.Fate
+		in   []engine.Part
+		want [3]int // shown, paged out, paged in
+	}
+	trial := NewJudge(chain()).Trial()
+	for i, w := range []window{
+		{engine.Whole, nil, [3]int{1, 0, 0}}, // new, and so not paged in
+		{engine.Omitted, nil, [3]int{0, 1, 0}},
+		{engine.Omitted, []engine.Part{part(5), part(5)}, [3]int{0, 0, 1}},
+		{engine.Omitted, []engine.Part{part(5), part(5)}, [3]int{0, 0, 0}}, // it stays
+		{engine.Omitted, []engine.Part{part(5), part(7)}, [3]int{0, 0, 1}},
+		{engine.Omitted, nil, [3]int{0, 0, 0}},
+		{engine.Whole, nil, [3]int{1, 0, 1}}, // a page-out taken back
+	} {
+		r := trial.AddWindow(i, &engine.Window{Items: []engine.Item{{Handle: "3fa9.1", Fate: w.fate, In: w.in}, {Fate: engine.Said}}})
+		if got := [3]int{r.Shown, r.PagedOut, r.PagedIn}; got != w.want {
+			t.Errorf("window %d: shown, out, in %v, want %v", i, got, w.want)
+		}
+	}
+}
+
 func TestContexts(t *testing.T) {
 	line := func(call int, messages []engine.Prompt) string {
 		raw, err := json.Marshal(messages)

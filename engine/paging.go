@@ -1,0 +1,331 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/ctxweaver/ctxweaver/graphstore"
+)
+
+// pager says what to page in behind the newest observation, of at most room tokens, on a desk as it is after the
+// page-out, if there is one.
+type pager func(after *desk, l level, room int) []clip
+
+// paged says what stands for each observation at the end of the path, under a policy that pages: as it was decided
+// before, or decided anew and kept.
+func (s *Session) paged(ctx context.Context, r Request, path []kept) (ruling, error) {
+	s.weaving.Lock()
+	defer s.weaving.Unlock()
+	d, err := s.desk(ctx, r.Policy, path)
+	if err != nil {
+		return ruling{}, err
+	}
+	c, err := s.decideNext(ctx, d, r, path)
+	if err != nil || c == nil {
+		return d.ruling(), err
+	}
+	head := path[len(path)-1].ID
+	if r.Dry || r.At != "" {
+		defer delete(s.desks, r.Policy.String()) // memory must not be ahead of the store
+	} else if err := s.keepDecision(ctx, d, r.Policy, head, *c); err != nil {
+		return ruling{}, err
+	}
+	d.apply(head, *c)
+	return d.ruling(), nil
+}
+
+// decideNext makes what is still to be decided about the request; nil is nothing.
+func (s *Session) decideNext(ctx context.Context, d *desk, r Request, path []kept) (*decision, error) {
+	wanted, err := d.find(r.Recall)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.name, err)
+	}
+	if len(d.seen) == 0 {
+		return nil, nil
+	}
+	repeated := d.newest == path[len(path)-1].ID
+	pinned, err := s.pinned(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if !repeated || r.At == "" { // a request of the past is as it was
+		wanted = append(pinned, wanted...)
+	}
+	if r.Budget > 0 {
+		r.Budget = max(1, r.Budget-s.pending(r.Pending))
+	}
+	if repeated {
+		return d.add(levels[r.Policy.level], r, wanted), nil
+	}
+	pick, err := s.pager(ctx, r.Policy, path)
+	if err != nil {
+		return nil, err
+	}
+	c := d.decide(levels[r.Policy.level], r, wanted, pick)
+	return &c, nil
+}
+
+// pending is the tokens of what comes after the last step.
+func (s *Session) pending(messages []Message) int {
+	sum := 0
+	for _, m := range messages {
+		sum += s.engine.count.Count(m.Text) + frameTokens
+	}
+	return sum
+}
+
+// pager gives what chooses page-ins under a policy.
+func (s *Session) pager(ctx context.Context, p Policy, path []kept) (pager, error) {
+	if p.name != "paper-tail" {
+		return predicted, nil
+	}
+	current, _ := current(path) // there is an observation, and so a call
+	reached, err := s.engine.store.Ancestry(ctx, s.name, current.ID, graphstore.Walk{W: p.b, M: p.a})
+	if err != nil {
+		return nil, err
+	}
+	return func(after *desk, l level, room int) []clip { return after.bring(after.hidden(reached), min(room, l.choice.Cap)) }, nil
+}
+
+// keepDecision adds to what was decided after a node.
+func (s *Session) keepDecision(ctx context.Context, d *desk, p Policy, after NodeID, c decision) error {
+	all := append(slices.Clip(d.decided[after]), c)
+	if err := s.decide(ctx, p, after, all); err != nil {
+		return err
+	}
+	d.decided[after] = all
+	return nil
+}
+
+// desk gives the session's desk under a policy, at the end of path.
+func (s *Session) desk(ctx context.Context, p Policy, path []kept) (*desk, error) {
+	d := s.desks[p.String()]
+	if d == nil || !d.fed.begins(path) {
+		decided, err := s.decisions(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		d = newDesk(s.engine.opts.Weights, s.engine.count.Count, decided)
+		s.desks[p.String()] = d
+	}
+	for _, k := range path[len(d.fed):] {
+		n, err := s.whole(ctx, k)
+		if err != nil {
+			delete(s.desks, p.String())
+			return nil, err
+		}
+		d.take(k, n)
+	}
+	return d, nil
+}
+
+// add pages in what is wanted for a request that was decided already; nil if nothing is missing.
+func (d *desk) add(l level, r Request, wanted []int) *decision {
+	c := decision{Kind: recalled, Behind: d.seen[len(d.seen)-1].place}
+	prompt := 0
+	if r.Budget > 0 {
+		prompt = d.weigh(l).prompt
+	}
+	room := roomIn(r.Budget, prompt)
+	if c.In = d.bring(wanted, room); len(c.In) == 0 {
+		return nil
+	}
+	return &c
+}
+
+// hidden are the observations of nodes of which nothing is in sight.
+func (d *desk) hidden(reached []graphstore.Reached) []int {
+	in := map[place]bool{}
+	for _, p := range d.tails {
+		for _, c := range p.clips {
+			in[c.place] = true
+		}
+	}
+	of := map[NodeID][]int{}
+	for i, o := range d.seen {
+		if d.away(i) && !in[o.place] {
+			of[o.ID] = append(of[o.ID], i)
+		}
+	}
+	var out []int
+	for _, r := range reached {
+		out = append(out, of[r.ID]...)
+	}
+	return out
+}
+
+// bring pages in observations, in their order, as long as there is room: whole, or where that is too much their
+// beginning, in whole lines. What is in sight is left alone.
+func (d *desk) bring(which []int, room int) []clip {
+	var out []clip
+	for _, i := range which {
+		if !d.away(i) {
+			continue
+		}
+		c, tokens := d.beginning(i, room)
+		if tokens > 0 && !d.shows(c) {
+			out = append(out, c)
+			room -= tokens
+		}
+	}
+	return out
+}
+
+// beginning is as many of an observation's first lines as there is room for, and what they cost; 0 where there is no
+// room for one.
+func (d *desk) beginning(i, room int) (clip, int) {
+	o := d.seen[i]
+	if o.tokens+clipOverhead <= room {
+		return clip{o.place, 0, len(o.text)}, o.tokens + clipOverhead
+	}
+	to := len(o.text)
+	if room < o.tokens {
+		to = to * max(0, room) / o.tokens
+	}
+	for {
+		to = strings.LastIndexByte(o.text[:to], '\n') + 1
+		if to == 0 {
+			return clip{}, 0
+		}
+		if tokens := d.count(o.text[:to]) + clipOverhead; tokens <= room {
+			return clip{o.place, 0, to}, tokens
+		}
+		to = to * 9 / 10
+	}
+}
+
+// shows reports whether a clip is paged in already.
+func (d *desk) shows(c clip) bool {
+	for _, p := range d.tails {
+		for _, q := range p.clips {
+			if q.place == c.place && q.From <= c.From && q.To >= c.To {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// within drops clips from the end until their text takes no more than room, in tokens: what a run is said to take is an
+// estimate.
+func (d *desk) within(clips []clip, room int) []clip {
+	for len(clips) > 0 && d.count(d.tail(clips)) > room {
+		clips = clips[:len(clips)-1]
+	}
+	return clips
+}
+
+// find gives the observations that handles name, in order, each once.
+func (d *desk) find(handles []Handle) ([]int, error) {
+	var out []int
+	for _, h := range handles {
+		n, calls, err := locate(d.fed, h)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range calls {
+			if i := d.at[place{n.Seq, c}]; !slices.Contains(out, i) {
+				out = append(out, i)
+			}
+		}
+	}
+	return out, nil
+}
+
+// locate finds the observations that a handle names on a path: a node, and the indexes of its calls.
+func locate(path []kept, h Handle) (*Node, []int, error) {
+	prefix, call, err := h.parse()
+	if err != nil {
+		return nil, nil, err
+	}
+	var found *Node
+	for _, k := range path {
+		if strings.HasPrefix(string(k.ID), prefix) {
+			if found != nil {
+				return nil, nil, fmt.Errorf("handle %q: matches steps %d and %d; give more digits", h, found.Seq, k.Seq)
+			}
+			found = k.Node
+		}
+	}
+	if found == nil {
+		return nil, nil, fmt.Errorf("handle %q: no step on the way to the head: %w", h, ErrNotFound)
+	}
+	var calls []int
+	for i, c := range found.Step.Calls {
+		if c.Observation != nil && (call < 0 || call == i) {
+			calls = append(calls, i)
+		}
+	}
+	if len(calls) == 0 {
+		return nil, nil, fmt.Errorf("handle %q: step %d has no such observation: %w", h, found.Seq, ErrNotFound)
+	}
+	return found, calls, nil
+}
+
+// ruling says what stands for each observation, and how the epoch stands.
+func (d *desk) ruling() ruling {
+	in := d.inSight()
+	i := -1
+	of := func(NodeID) verdict {
+		i++
+		v := verdict{fate: Whole, reason: d.reason(i), tail: d.tails[i].text, in: in[i]}
+		if d.away(i) {
+			v.fate, v.text = Omitted, d.seen[i].marker
+		}
+		return v
+	}
+	p := d.page()
+	e := &Epoch{PageOuts: len(d.pages), Requests: max(0, d.asked-1), Observations: d.since(), Why: p.Why, PagedOut: p.Freed}
+	if len(d.pages) > 0 {
+		e.After = p.after
+	}
+	for _, t := range d.tails {
+		e.PagedIn += t.tokens
+	}
+	return ruling{of: of, epoch: e}
+}
+
+// reason says why an observation is away, or is not.
+func (d *desk) reason(i int) string {
+	p := d.page()
+	switch {
+	case d.away(i):
+		// The first page-out that took it and that it has not come back from.
+		n := sort.Search(len(d.pages), func(n int) bool { return d.pages[n].out > i })
+		for m := n; m < len(d.pages); m++ {
+			if !d.pages[m].takes(d, i) {
+				n = m + 1
+			}
+		}
+		return fmt.Sprintf("paged out after step %d: %s", d.pages[n].after, d.pages[n].Why)
+	case d.spares(i):
+		return "its page-out was taken back"
+	case p.out == 0:
+		return "nothing is paged out yet: it would not pay"
+	case i >= p.out:
+		return "newer than the newest page-out"
+	case d.seen[i].short(p.Small):
+		return "too short to page out"
+	}
+	return p.stays[i]
+}
+
+// inSight says what of each observation is paged in.
+func (d *desk) inSight() map[int][]Part {
+	out := map[int][]Part{}
+	for at := d.outAt - 1; at < len(d.seen); at++ {
+		p, ok := d.tails[at]
+		if !ok {
+			continue
+		}
+		for i, c := range p.clips {
+			o := d.seen[d.at[c.place]]
+			last := max(c.From, c.To-1) // a clip ends with its line's end
+			out[d.at[c.place]] = append(out[d.at[c.place]], Part{Seq: d.seen[at].Seq, FromLine: o.line(c.From), ToLine: o.line(last), Tokens: p.sizes[i]})
+		}
+	}
+	return out
+}
