@@ -87,7 +87,9 @@ func (s *Session) pager(ctx context.Context, p Policy, path []kept) (pager, erro
 	if err != nil {
 		return nil, err
 	}
-	return func(after *desk, l level, room int) []clip { return after.bring(after.hidden(reached), min(room, l.choice.Cap)) }, nil
+	return func(after *desk, l level, room int) []clip {
+		return after.bring(after.hidden(reached), min(room, l.choice.Cap))
+	}, nil
 }
 
 // keepDecision adds to what was decided after a node.

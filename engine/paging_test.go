@@ -1,0 +1,391 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+// keeper is an engine on disk that can die and come back.
+type keeper struct {
+	t   *testing.T
+	dir string
+	*engine.Session
+	engine *engine.Engine
+}
+
+func newKeeper(t *testing.T) *keeper {
+	k := &keeper{t: t, dir: t.TempDir()}
+	k.restart()
+	return k
+}
+
+func (k *keeper) restart() {
+	if k.engine != nil {
+		if err := k.engine.Close(); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+	k.engine = openAt(k.t, k.dir, engine.Options{NoSync: true})
+	k.Session = k.engine.Session("a")
+}
+
+func (k *keeper) ask(r engine.Request) *engine.Window {
+	k.t.Helper()
+	w, err := k.Weave(context.Background(), r)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return w
+}
+
+// live appends steps and asks after each.
+func (k *keeper) live(steps []engine.Step, r engine.Request) (w *engine.Window) {
+	k.t.Helper()
+	for _, step := range steps {
+		appendAll(k.t, k.Session, step)
+		w = k.ask(r)
+	}
+	return w
+}
+
+// item is what became of a step's first call.
+func item(w *engine.Window, seq int) engine.Item {
+	i := slices.IndexFunc(w.Items, func(i engine.Item) bool { return i.Seq == seq })
+	return w.Items[i]
+}
+
+// carries is how many messages have the text.
+func carries(w *engine.Window, text string) (n int) {
+	for _, m := range w.Messages {
+		n += strings.Count(m.Content, text)
+	}
+	return n
+}
+
+func text(s engine.Step) string { return s.Calls[0].Observation.Text }
+
+var byWorkingSet = engine.Request{Policy: engine.WorkingSet}
+
+// Calls that are answered late, in any order, change nothing that was decided: the same request is woven the same way
+// before and after a restart, and what comes late is to be seen.
+func TestPagingWithLateAnswers(t *testing.T) {
+	seed := time.Now().UnixNano()
+	rnd := rand.New(rand.NewSource(seed))
+	k := newKeeper(t)
+	type open struct {
+		id   engine.NodeID
+		seq  int
+		text string
+	}
+	var late []open
+	for i, step := range work(rnd, 80) {
+		if rnd.Intn(5) == 0 {
+			step.Calls = append([]engine.Call{{ID: fmt.Sprint("late_", i), Name: "wait", Args: fmt.Sprint(i)}}, step.Calls...)
+		}
+		n := appendAll(t, k.Session, step)[0]
+		if step.Calls[0].Observation == nil {
+			late = append(late, open{n.ID, n.Seq, fmt.Sprintf("late %d\n%s", i, strings.Repeat("it took its time\n", 60))})
+		}
+		w := k.ask(byWorkingSet)
+		if len(late) > 0 && rnd.Intn(4) == 0 {
+			o := late[0]
+			late = late[1:]
+			if _, err := k.Answer(context.Background(), o.id, 0, engine.Observation{Text: o.text}); err != nil {
+				t.Fatal(err)
+			}
+			w = k.ask(byWorkingSet)
+			if it := item(w, o.seq); it.Fate != engine.Whole {
+				t.Errorf("seed %d: step %d: what answers step %d late is %s: %s", seed, i, o.seq, it.Fate, it.Reason)
+			}
+		}
+		if rnd.Intn(6) == 0 {
+			k.restart()
+		}
+		if again := k.ask(byWorkingSet); !cmp.Equal(w, again, cmp.AllowUnexported(engine.Policy{})) {
+			t.Fatalf("seed %d: step %d: the same request was woven in two ways: %s", seed, i, cmp.Diff(w.Items, again.Items))
+		}
+	}
+}
+
+// A budget holds wherever what must stay fits: messages, thoughts, actions, and the newest three observations.
+func TestPagingHoldsItsBudget(t *testing.T) {
+	seed := time.Now().UnixNano()
+	rnd := rand.New(rand.NewSource(seed))
+	for _, p := range []string{"workingset", "workingset:lean", "workingset:rich", "paper-tail:3/5"} {
+		e := open(t, engine.Options{NoSync: true})
+		s := e.Session("a")
+		policy, err := engine.ParsePolicy(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, step := range work(rnd, 50) {
+			if rnd.Intn(3) == 0 { // short ones, and open failures, must give way
+				step.Calls = append(step.Calls, engine.Call{Name: "go", Args: fmt.Sprintf("test ./p%d", i), Observation: &engine.Observation{
+					Text: fmt.Sprintf("--- FAIL: TestX%d (0.00s)\n%sFAIL", i, strings.Repeat("    x_test.go:3: no\n", 40))}})
+			}
+			appendAll(t, s, step)
+			full := weave(t, s, "full")
+			pending := user(strings.Repeat("word ", rnd.Intn(300)))
+			must, newest := 0, 3
+			observed := map[string]engine.Item{}
+			for _, it := range full.Items {
+				observed[fmt.Sprint(it.Seq, it.Call)] = it
+				must += min(it.Full, 20) - it.Full
+			}
+			for i := len(full.Items) - 1; i >= 0 && newest > 0; i-- {
+				must += full.Items[i].Full - min(full.Items[i].Full, 20)
+				newest--
+			}
+			must += full.Tokens + len(pending[0].Text)/5 + 10
+			budget := must + rnd.Intn(3000)
+			w, err := s.Weave(context.Background(), engine.Request{Policy: policy, Budget: budget, Pending: pending})
+			if err != nil || w.Tokens > budget {
+				t.Fatalf("seed %d: %s: step %d: %d tokens, %v, though about %d must stay", seed, p, i, w.Tokens, err, must)
+			}
+		}
+	}
+}
+
+func TestPin(t *testing.T) {
+	ctx := context.Background()
+	steps := work(rand.New(rand.NewSource(11)), 120)
+	k := newKeeper(t)
+	w := k.live(steps[:10], byWorkingSet)
+	pin := func(seq int) engine.Handle {
+		t.Helper()
+		h := item(w, seq).Handle
+		if err := k.Pin(ctx, h); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	early := pin(2)
+	w = k.live(steps[10:40], byWorkingSet)
+	if got := item(w, 2); got.Fate != engine.Whole || got.Reason != "pinned" || item(w, 3).Fate != engine.Omitted {
+		t.Fatalf("pinned: %s (%s); the next one: %s", got.Fate, got.Reason, item(w, 3).Fate)
+	}
+	away := pin(5)
+	k.restart()
+	if got, err := k.Pins(ctx); err != nil || !cmp.Equal(got, []engine.Handle{early, away}) {
+		t.Errorf("pins %v, %v", got, err)
+	}
+	w = k.ask(byWorkingSet)
+	if got := item(w, 5); got.Fate != engine.Omitted || len(got.In) == 0 || got.In[len(got.In)-1].ToLine < got.Lines-1 {
+		t.Errorf("pinned when it was away: %+v", got)
+	}
+	if n := carries(w, strings.TrimSpace(text(steps[5]))); n != 1 {
+		t.Errorf("it is %d times in the next request, want once", n)
+	}
+	out := w.Epoch.PageOuts
+	for i := 40; w.Epoch.PageOuts == out; i++ {
+		if n := carries(w, strings.TrimSpace(text(steps[5]))); n != 1 {
+			t.Errorf("step %d: it is %d times in the request, want once", i, n)
+		}
+		w = k.live(steps[i:i+1], byWorkingSet)
+	}
+	if got := item(w, 5); got.Fate != engine.Whole || got.Reason != "pinned" {
+		t.Errorf("after the next page-out it is %s: %s", got.Fate, got.Reason)
+	}
+	for _, h := range []engine.Handle{early, away} {
+		if err := k.Unpin(ctx, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := k.Pins(ctx); err != nil || len(got) > 0 {
+		t.Errorf("pins %v, %v", got, err)
+	}
+	k.restart()
+	w = k.live(steps[70:], byWorkingSet)
+	if got := item(w, 2).Fate; got != engine.Omitted {
+		t.Errorf("no longer pinned, and still %s", got)
+	}
+	for _, h := range []engine.Handle{"0000000000.1", "nonsense", early + "9"} {
+		if err := k.Pin(ctx, h); err == nil {
+			t.Errorf("%q was pinned", h)
+		}
+	}
+}
+
+func TestUndo(t *testing.T) {
+	ctx := context.Background()
+	steps := work(rand.New(rand.NewSource(12)), 120)
+	k := newKeeper(t)
+	k.live(steps[:8], byWorkingSet)
+	if err := k.Undo(ctx, engine.WorkingSet); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("nothing is paged out, and undo says %v", err)
+	}
+	if err := k.Undo(ctx, engine.LatestN(5)); err == nil {
+		t.Error("a window took something back")
+	}
+	var w *engine.Window
+	next := 8
+	for {
+		if w = k.live(steps[next:next+1], byWorkingSet); w.Epoch.PageOuts == 2 {
+			break
+		}
+		next++
+	}
+	next++
+	before := fated(w)
+	if err := k.Undo(ctx, engine.WorkingSet); err != nil {
+		t.Fatal(err)
+	}
+	k.restart()
+	w = k.ask(byWorkingSet)
+	if w.Epoch.PageOuts != 1 || len(before[engine.Omitted]) <= len(fated(w)[engine.Omitted]) {
+		t.Fatalf("%d page-outs stand; away were %v, and are %v", w.Epoch.PageOuts, before[engine.Omitted], fated(w)[engine.Omitted])
+	}
+	var back []int
+	for _, seq := range before[engine.Omitted] {
+		if it := item(w, seq); it.Fate == engine.Whole {
+			back = append(back, seq)
+			if it.Reason != "its page-out was taken back" {
+				t.Errorf("step %d is back: %s", seq, it.Reason)
+			}
+		}
+	}
+	for i := range 19 {
+		w = k.live(steps[next:next+1], byWorkingSet)
+		next++
+		for _, seq := range back {
+			if it := item(w, seq); it.Fate != engine.Whole {
+				t.Fatalf("step %d was paged out again after %d observations", seq, i+1)
+			}
+		}
+	}
+	w = k.live(steps[next:next+30], byWorkingSet)
+	if it := item(w, back[0]); it.Fate != engine.Omitted {
+		t.Errorf("step %d is %s for ever", back[0], it.Fate)
+	}
+	for range w.Epoch.PageOuts {
+		if err := k.Undo(ctx, engine.WorkingSet); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w = k.ask(byWorkingSet); w.Tokens != w.Full {
+		t.Errorf("all page-outs are taken back, and %d tokens of %d are left", w.Tokens, w.Full)
+	}
+}
+
+// fated lists steps by what became of their first call.
+func fated(w *engine.Window) map[engine.Fate][]int {
+	out := map[engine.Fate][]int{}
+	for _, i := range w.Items {
+		out[i.Fate] = append(out[i.Fate], i.Seq)
+	}
+	return out
+}
+
+func TestRecallIntoARequest(t *testing.T) {
+	ctx := context.Background()
+	steps := work(rand.New(rand.NewSource(13)), 60)
+	for _, policy := range []engine.Policy{engine.WorkingSet, engine.PaperTail(3, 5)} {
+		k := newKeeper(t)
+		plain := engine.Request{Policy: policy}
+		w := k.live(steps[:40], plain)
+		h := item(w, 3).Handle
+		r := plain
+		r.Recall = []engine.Handle{h, h}
+		recalled := k.ask(r)
+		if n := carries(recalled, strings.TrimSpace(text(steps[3]))); n != 1 || !strings.Contains(recalled.Messages[len(recalled.Messages)-1].Content, string(h)) {
+			t.Errorf("%s: what was recalled is there %d times", policy, n)
+		}
+		k.restart()
+		if again := k.ask(plain); !cmp.Equal(recalled.Messages, again.Messages) {
+			t.Errorf("%s: it is gone when the same request is made again", policy)
+		}
+		if again := k.ask(r); !cmp.Equal(recalled.Messages, again.Messages) {
+			t.Errorf("%s: recalled again it changes what is there", policy)
+		}
+		w = k.live(steps[40:42], plain)
+		if _, all := prefix(t, recalled.Messages, w.Messages); !all && w.Epoch.Requests > 2 {
+			t.Errorf("%s: what was recalled does not stay", policy)
+		}
+		newest := item(w, 41).Handle
+		if again := k.ask(engine.Request{Policy: policy, Recall: []engine.Handle{newest}}); !cmp.Equal(w.Messages, again.Messages) {
+			t.Errorf("%s: what is whole was recalled", policy)
+		}
+		if _, err := k.Weave(ctx, engine.Request{Policy: policy, Recall: []engine.Handle{"0000000000.1"}}); !errors.Is(err, engine.ErrNotFound) {
+			t.Errorf("%s: recalled what is not there: %v", policy, err)
+		}
+		dry := k.ask(engine.Request{Policy: policy, Recall: []engine.Handle{item(w, 4).Handle}, Dry: true})
+		if again := k.ask(plain); carries(dry, strings.TrimSpace(text(steps[4]))) != 1 || !cmp.Equal(w.Messages, again.Messages) {
+			t.Errorf("%s: a dry request was kept, or did not recall", policy)
+		}
+	}
+	e := open(t, engine.Options{NoSync: true})
+	s := e.Session("a")
+	appendAll(t, s, steps[0])
+	if _, err := s.Weave(ctx, engine.Request{Policy: engine.Full, Recall: []engine.Handle{"3fa9c2d1b0.1"}}); err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("a policy that pages nothing in: %v", err)
+	}
+}
+
+// What a recall has no room for comes from its beginning, in whole lines.
+func TestRecallWithinTheBudget(t *testing.T) {
+	steps := work(rand.New(rand.NewSource(14)), 60)
+	k := newKeeper(t)
+	w := k.live(steps[:40], byWorkingSet)
+	r := engine.Request{Policy: engine.WorkingSet, Budget: w.Tokens + 400, Recall: []engine.Handle{item(w, 3).Handle}}
+	w = k.ask(r)
+	got := item(w, 3)
+	if len(got.In) == 0 {
+		t.Fatal("nothing was recalled")
+	}
+	part := got.In[len(got.In)-1]
+	if w.Tokens > r.Budget || part.FromLine != 1 || part.ToLine >= got.Lines-1 || part.ToLine < 3 {
+		t.Errorf("%d tokens of %d; lines %d to %d of %d", w.Tokens, r.Budget, part.FromLine, part.ToLine, got.Lines)
+	}
+	lines := strings.Join(strings.SplitAfter(text(steps[3]), "\n")[:part.ToLine], "")
+	if carries(w, strings.TrimSuffix(lines, "\n")) != 1 || carries(w, lines) != 0 {
+		t.Errorf("lines 1 to %d are not what is there", part.ToLine)
+	}
+}
+
+// The paper's ancestry, paged in at the tail: the newest step's ancestors that are away are in sight, the prompt only
+// grows in between, and all is the same after a restart.
+func TestPaperTail(t *testing.T) {
+	seed := time.Now().UnixNano()
+	rnd := rand.New(rand.NewSource(seed))
+	k := newKeeper(t)
+	r := engine.Request{Policy: engine.PaperTail(3, 5)}
+	var before *engine.Window
+	in := 0
+	for i, step := range work(rnd, 70) {
+		if rnd.Intn(10) == 0 {
+			k.restart()
+		}
+		w := k.live([]engine.Step{step}, r)
+		paged := w.Epoch.PagedIn
+		if before != nil && before.Epoch.PageOuts == w.Epoch.PageOuts {
+			paged -= before.Epoch.PagedIn
+			if n, all := prefix(t, before.Messages, w.Messages); !all {
+				t.Fatalf("seed %d: step %d: message %d changed within an epoch", seed, i, n)
+			}
+		}
+		before = w
+		paper := weave(t, k.Session, "paper:3/5")
+		for j, it := range w.Items {
+			if paper.Items[j].Fate != engine.Whole || it.Fate == engine.Whole || paged > 2500 { // the cap may be in the way
+				continue
+			}
+			if len(it.In) == 0 {
+				t.Errorf("seed %d: step %d rests on step %d, which is away", seed, i, it.Seq)
+			}
+			in++
+		}
+	}
+	if in == 0 {
+		t.Errorf("seed %d: no ancestor was ever away", seed)
+	}
+}
