@@ -31,6 +31,9 @@ type Session struct {
 	at     map[NodeID]int
 	held   int // bytes of observations that path holds
 	oldest int // Seq of the first node in path that is not light
+
+	fetched      map[NodeID]Node // light nodes that were read from the store, whole
+	fetchedBytes int
 }
 
 // kept is a node in memory. A light one has its observations' text in the store only.
@@ -350,6 +353,7 @@ func (s *Session) show(nodes []*Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range nodes {
+		delete(s.fetched, n.ID)
 		i, ok := s.at[n.ID]
 		switch {
 		case !ok:
@@ -371,12 +375,28 @@ func (s *Session) show(nodes []*Node) {
 	}
 }
 
-// whole gives the node with the text of its observations.
+// whole gives the node with the text of its observations. What it reads from the store stays at hand.
 func (s *Session) whole(ctx context.Context, k kept) (Node, error) {
 	if !k.light {
 		return *k.Node, nil
 	}
-	return s.engine.store.Get(ctx, s.name, k.ID)
+	s.mu.Lock()
+	n, ok := s.fetched[k.ID]
+	s.mu.Unlock()
+	if ok {
+		return n, nil
+	}
+	n, err := s.engine.store.Get(ctx, s.name, k.ID)
+	if err != nil {
+		return Node{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fetchedBytes += bytes(&n); s.fetched == nil || s.fetchedBytes > maxHeld {
+		s.fetched, s.fetchedBytes = map[NodeID]Node{}, bytes(&n)
+	}
+	s.fetched[n.ID] = n
+	return n, nil
 }
 
 // snapshot is the path as it is now. Its nodes are not to be changed.
