@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/ctxweaver/ctxweaver/graphstore"
 )
@@ -22,6 +23,11 @@ func (s *Session) paged(ctx context.Context, r Request, path []kept) (ruling, er
 	d, err := s.desk(ctx, r.Policy, path)
 	if err != nil {
 		return ruling{}, err
+	}
+	if r.Dry && len(d.decided) == 0 {
+		if d, err = s.imagine(ctx, r, path); err != nil {
+			return ruling{}, err
+		}
 	}
 	c, err := s.decideNext(ctx, d, r, path)
 	if err != nil || c == nil {
@@ -66,6 +72,31 @@ func (s *Session) decideNext(ctx context.Context, d *desk, r Request, path []kep
 	}
 	c := d.decide(levels[r.Policy.level], r, wanted, pick)
 	return &c, nil
+}
+
+// imagine gives a desk as it would be if every request of the path had been woven under the policy.
+func (s *Session) imagine(ctx context.Context, r Request, path []kept) (*desk, error) {
+	d := newDesk(s.engine.opts.Weights, s.engine.count.Count, nil)
+	r.At, r.Now, r.Recall = "", time.Time{}, nil
+	for i, k := range path {
+		n, err := s.whole(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		d.take(k, n)
+		if i+1 == len(path) || path[i+1].Step.Counted() == 0 {
+			continue // the request itself, or none
+		}
+		r.Pending = path[i+1].Step.Before
+		c, err := s.decideNext(ctx, d, r, path[:i+1])
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			d.apply(k.ID, *c)
+		}
+	}
+	return d, nil
 }
 
 // pending is the tokens of what comes after the last step.
@@ -280,7 +311,7 @@ func (d *desk) ruling() ruling {
 		return v
 	}
 	p := d.page()
-	e := &Epoch{PageOuts: len(d.pages), Requests: max(0, d.asked-1), Observations: d.since(), Why: p.Why, PagedOut: p.Freed}
+	e := &Epoch{PageOuts: len(d.pages), Requests: d.asked, Observations: d.since(), Why: p.Why, PagedOut: p.Freed}
 	if len(d.pages) > 0 {
 		e.After = p.after
 	}

@@ -389,3 +389,35 @@ func TestPaperTail(t *testing.T) {
 		t.Errorf("seed %d: no ancestor was ever away", seed)
 	}
 }
+
+// A look at a session that no working set has woven shows what it would have done, request by request, as a replay does.
+func TestDryIsAsReplayed(t *testing.T) {
+	ctx := context.Background()
+	seed := time.Now().UnixNano()
+	rnd := rand.New(rand.NewSource(seed))
+	steps := work(rnd, 60)
+	steps[20].Before = user("do that too")
+	steps[30].Calls = nil
+	for _, r := range []engine.Request{{Policy: engine.WorkingSet}, {Policy: engine.WorkingSetLean, Budget: 16000}, {Policy: engine.PaperTail(2, 3)}} {
+		e := open(t, engine.Options{NoSync: true})
+		s := e.Session("replay") // handles hold the name
+		nodes := appendAll(t, s, steps...)
+		at := map[int]engine.NodeID{25: nodes[24].ID, 40: nodes[40].ID, 58: nodes[58].ID} // by call: step 30 has none
+		err := engine.Replay(ctx, steps, r.Policy, engine.ReplayOptions{Budget: r.Budget}, func(call int, want *engine.Window) error {
+			id, ok := at[call]
+			if !ok {
+				return nil
+			}
+			dry := r
+			dry.At, dry.Dry = id, true
+			got, err := s.Weave(ctx, dry)
+			if diff := cmp.Diff(want.Messages, got.Messages); err != nil || diff != "" {
+				t.Errorf("seed %d: %s: before call %d: %v\n%s", seed, r.Policy, call, err, diff)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -24,7 +24,8 @@ type Request struct {
 	Prices Prices
 	// Now is when the request is made. A working set uses it to tell a cold cache; zero: it does not.
 	Now time.Time
-	// Dry keeps nothing: what a working set decides for this request will be decided anew.
+	// Dry keeps nothing: what a working set decides for this request will be decided anew. One that has kept no
+	// decision in this session yet decides as if it had been asked before every turn.
 	Dry bool
 	// Recall names observations to be paged in at the tail of this request, by a policy that pages: whole, or as
 	// many of their first lines as the budget has room for. They stay as long as what else is paged in.

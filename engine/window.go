@@ -31,7 +31,7 @@ type Epoch struct {
 	Why          string `json:"why,omitempty"` // it was made; "" before the first
 	PagedOut     int    `json:"paged_out"`     // tokens that it freed
 	PagedIn      int    `json:"paged_in"`      // tokens paged in since
-	Requests     int    `json:"requests"`      // since then, beside its own
+	Requests     int    `json:"requests"`      // since then, this one included
 	Observations int    `json:"observations"`  // since then
 }
 

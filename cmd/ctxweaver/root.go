@@ -115,7 +115,8 @@ for one command wins over what is said for all.`,
 	f.BoolVar(&a.noSync, "no-sync", false, "faster writes, which a power cut may lose")
 	f.StringVar(&a.config, "config", "", "config file (default: "+defaultConfig()+")")
 	root.AddCommand(
-		newDemo(a), newImport(a), newSessions(a), newLog(a), newShow(a), newWeave(a), newReplay(a), newRecall(a),
+		newDemo(a), newImport(a), newSessions(a), newLog(a), newShow(a), newWeave(a), newDiff(a), newReplay(a), newRecall(a),
+		newPin(a), newUnpin(a), newPins(a), newUndo(a),
 		newQuery(a), newExport(a), newBench(a), newCheck(a), newRepair(a), newRemove(a), newGC(a), newVersion(a))
 	return root
 }

@@ -71,19 +71,19 @@ and the exit code is 1.
 	return cmd
 }
 
-// printWindow tells what became of the observations: of those that are not whole only how many, unless
+// printWindow tells what became of the observations: of those of which nothing is in sight only how many, unless
 // all are wanted.
 func (a *app) printWindow(t thread, w *engine.Window, all bool) {
 	s := a.style()
-	tab := table{heads: []column{{head: "STEP", right: true}, {head: "FATE"}, {head: "TOKENS", right: true}, {head: "OF", right: true},
+	tab := table{heads: []column{{head: "STEP", right: true}, {head: "FATE", stretch: true}, {head: "TOKENS", right: true}, {head: "OF", right: true},
 		{head: "WHAT", stretch: true}, {head: "WHY", stretch: true}}}
 	fates := map[engine.Fate]int{}
 	for _, item := range w.Items {
 		fates[item.Fate]++
-		if !all && (item.Fate == engine.Omitted || item.Fate == engine.Said) {
+		if !all && (item.Fate == engine.Omitted && len(item.In) == 0 || item.Fate == engine.Said) {
 			continue
 		}
-		row := plain(fmt.Sprint(item.Seq), string(item.Fate), count(item.Tokens), count(item.Full), done(t.path[item.Seq], t.info.Dir), oneLine(item.Reason))
+		row := plain(fmt.Sprint(item.Seq), stands(engine.Sight{Fate: item.Fate, In: item.In}), count(item.Tokens), count(item.Full), done(t.path[item.Seq], t.info.Dir), oneLine(item.Reason))
 		if item.Call >= 0 && len(t.path[item.Seq].Step.Calls) > 1 {
 			row[0].text = fmt.Sprintf("%d.%d", item.Seq, item.Call+1)
 		}
@@ -104,4 +104,8 @@ func (a *app) printWindow(t thread, w *engine.Window, all bool) {
 	a.print("")
 	a.print("%s of %s: %s messages, %s tokens of %s (%.0f%%); %s", w.Policy, oneLine(w.Session), fmt.Sprint(len(w.Messages)), count(w.Tokens), count(w.Full),
 		100*float64(w.Tokens)/float64(max(1, w.Full)), strings.Join(parts, ", "))
+	if e := w.Epoch; e != nil && e.PageOuts > 0 {
+		a.print("%s; the newest after step %d, %s and %s ago: %s tokens out, %s back in since", plural(e.PageOuts, "page-out"), e.After,
+			plural(e.Requests, "request"), plural(e.Observations, "observation"), count(e.PagedOut), count(e.PagedIn))
+	}
 }

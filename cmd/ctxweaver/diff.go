@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+// comparing is what diff is asked for.
+type comparing struct {
+	policy, with string
+	at, and      string
+	under        terms
+}
+
+func newDiff(a *app) *cobra.Command {
+	var c comparing
+	cmd := &cobra.Command{
+		Use:   "diff [SESSION]",
+		Short: "Compare the contexts of two requests, or of two policies",
+		Long: `Compare two contexts of a session: those of two requests under one policy (--at and --and), or those of one request
+under two policies (--with). It says what became of each observation that stands differently, and what the two have
+in common from their start, which is what a cache could serve.
+
+` + helpOnPolicies(),
+		Example: `  ctxweaver diff --policy workingset --at 40 --and 41
+  ctxweaver diff fix-discounts --policy paper:3/5 --with workingset --at 40`,
+		Args: arguments(0, 1), ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (c.and == "") == (c.with == "") {
+				return usage("say what to compare with: --and STEP, another request, or --with POLICY, another policy")
+			}
+			return a.diff(cmd.Context(), firstOf(args), c)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&c.policy, "policy", "p", engine.DefaultPolicy.String(), "how to weave")
+	f.StringVar(&c.with, "with", "", "and how else")
+	f.StringVar(&c.at, "at", "head", "as it was after this step")
+	f.StringVar(&c.and, "and", "", "and after this one")
+	c.under.flags(f)
+	return cmd
+}
+
+func (a *app) diff(ctx context.Context, want string, c comparing) error {
+	var policies [2]engine.Policy
+	for i, spec := range []string{c.policy, c.with} {
+		if spec == "" {
+			spec = c.policy
+		}
+		p, err := engine.ParsePolicy(spec)
+		if err != nil {
+			return usageError{err}
+		}
+		policies[i] = p
+	}
+	steps := [2]string{c.at, c.at}
+	if c.and != "" {
+		steps[1] = c.and
+	}
+	prices, weights, err := c.under.settle()
+	if err != nil {
+		return err
+	}
+	a.weights = weights
+	return a.with(ctx, func(e *engine.Engine) error {
+		t, err := load(ctx, e, want)
+		if err != nil {
+			return err
+		}
+		var windows [2]*engine.Window
+		for i, step := range steps {
+			n, err := pickStep(t.path, t.all, step)
+			if err != nil {
+				return err
+			}
+			windows[i], err = e.Session(t.info.Name).Weave(ctx, engine.Request{Policy: policies[i], At: n.ID, Budget: c.under.budget, Prices: prices, Dry: true})
+			if err != nil && !errors.Is(err, engine.ErrBudget) {
+				return err
+			}
+			steps[i] = fmt.Sprintf("%s after step %d", policies[i], n.Seq)
+		}
+		d := engine.Diff(windows[0], windows[1])
+		if a.json {
+			return a.printJSON(d)
+		}
+		a.printDiff(t, d, windows, steps)
+		return nil
+	})
+}
+
+func (a *app) printDiff(t thread, d engine.Difference, windows [2]*engine.Window, names [2]string) {
+	tab := table{heads: []column{{head: "STEP", right: true}, {head: "WAS", stretch: true}, {head: "IS", stretch: true}, {head: "TOKENS", right: true},
+		{head: "WHAT", stretch: true}, {head: "WHY", stretch: true}}}
+	for _, c := range d.Changes {
+		n := t.path[c.Seq]
+		step := fmt.Sprint(c.Seq)
+		if c.Call >= 0 && len(n.Step.Calls) > 1 {
+			step = fmt.Sprintf("%d.%d", c.Seq, c.Call+1)
+		}
+		why := c.B.Reason
+		if c.B.Fate == "" {
+			why = c.A.Reason
+		}
+		tab.add(plain(step, stands(c.A), stands(c.B), fmt.Sprintf("%+d", c.B.Tokens-c.A.Tokens), done(n, t.info.Dir), oneLine(why))...)
+	}
+	if len(d.Changes) > 0 {
+		for _, line := range tab.lines(width(), a.style().bold) {
+			a.print("%s", line)
+		}
+		a.print("")
+	}
+	for i, w := range windows {
+		a.print("%s: %d messages, %s tokens", names[i], len(w.Messages), count(w.Tokens))
+	}
+	a.print("in common from the start: %d messages, %s tokens; %s otherwise", d.Messages, count(d.Tokens), stand(len(d.Changes)))
+}
+
+func stand(n int) string {
+	if n == 1 {
+		return "1 observation stands"
+	}
+	return fmt.Sprintf("%d observations stand", n)
+}
+
+// stands says in few words how an observation stands.
+func stands(s engine.Sight) string {
+	if s.Fate == "" {
+		return "not there"
+	}
+	out := []string{string(s.Fate)}
+	for _, p := range s.In {
+		out = append(out, fmt.Sprintf("lines %d-%d behind %d", p.FromLine, p.ToLine, p.Seq))
+	}
+	return strings.Join(out, ", ")
+}

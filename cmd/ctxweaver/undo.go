@@ -1,0 +1,41 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+func newUndo(a *app) *cobra.Command {
+	var spec string
+	cmd := &cobra.Command{
+		Use:   "undo [SESSION]",
+		Short: "Take a page-out back",
+		Long: `Take the newest page-out of a working set back: the agent's next request has whole again what it took, and for
+the next 20 observations no page-out takes that again, unless a budget could not be kept otherwise. Called again
+it takes back the page-out before.`,
+		Example: "  ctxweaver undo\n  ctxweaver undo fix-discounts --policy workingset:lean",
+		Args:    arguments(0, 1), ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			policy, err := engine.ParsePolicy(spec)
+			if err != nil {
+				return usageError{err}
+			}
+			return a.with(cmd.Context(), func(e *engine.Engine) error {
+				info, err := session(cmd.Context(), e, firstOf(args))
+				if err != nil {
+					return err
+				}
+				if err := e.Session(info.Name).Undo(cmd.Context(), policy); err != nil {
+					return err
+				}
+				if !a.quiet {
+					a.print("The newest page-out of %s under %s is taken back.", oneLine(info.Name), policy)
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&spec, "policy", "p", engine.DefaultPolicy.String(), "whose page-out")
+	return cmd
+}
