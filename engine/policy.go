@@ -55,6 +55,14 @@ func Clear(trigger, keep, least int) Policy {
 // batch tokens. Named "prune:protect/batch".
 func Prune(protect, batch int) Policy { return Policy{name: "prune", a: protect, b: batch} }
 
+// Summary keeps the steps of the newest n observations and lets one message stand for all that the agent did before, made
+// of the nodes' summaries: the paper's second baseline (§4.1). Named "summary:n".
+func Summary(n int) Policy { return Policy{name: "summary", a: n} }
+
+// BM25 keeps the newest n observations and the k older ones that share most words with the newest step, chosen anew at
+// each request. Named "bm25:n/k"; "bm25" is "bm25:5/5".
+func BM25(n, k int) Policy { return Policy{name: "bm25", a: n, b: k} }
+
 // policies lists the forms of a name, for reading one and for saying what is right.
 var policies = []struct {
 	name    string
@@ -68,6 +76,8 @@ var policies = []struct {
 	{"polling", 2, "polling:5/20", "the newest 5 to 24; the boundary moves every 20 observations"},
 	{"paper", 2, "paper:3/5", "the newest step and 5 ancestors, at most 3 parents a step"},
 	{"paper-tail", 2, "paper-tail:3/5", "pages out as workingset does, and pages in the newest step's 5 ancestors"},
+	{"summary", 1, "summary:5", "the steps of the newest 5; one running summary for all before"},
+	{"bm25", 2, "bm25:5/5", "the newest 5, and the 5 older ones that share most words with the newest step"},
 	{"clear", 3, "clear:30000/10/5000", "past 30000 tokens only the newest 10, if that frees 5000"},
 	{"prune", 2, "prune:15000/15000", "the newest 15000 tokens of observations; what is older goes by 15000"},
 }
@@ -93,6 +103,9 @@ func ParsePolicy(s string) (Policy, error) {
 		}
 		if name == "workingset" {
 			return workingSetOf(s, rest)
+		}
+		if s == "bm25" {
+			return BM25(5, 5), nil
 		}
 		n, err := numbers(rest)
 		if err != nil || len(n) != p.numbers || strings.HasSuffix(s, ":") {

@@ -22,6 +22,7 @@ type Session struct {
 
 	weaving sync.Mutex // held while a working set decides
 	desks   map[string]*desk
+	index   *index // nil until it is needed
 
 	// mu guards what follows, and is never held across a store or a model. Writers hold appending too,
 	// so whoever holds appending may read without mu.

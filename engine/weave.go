@@ -37,8 +37,8 @@ type Request struct {
 var ErrBudget = errors.New("over the budget")
 
 // Weave builds the context of the next request. System and user messages, thoughts and actions are
-// always kept, in their order; the policy decides which observations are whole and which a
-// placeholder stands for.
+// always kept, in their order, but where Summary sums them up; the policy decides which observations are whole and
+// which a placeholder stands for.
 func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	path, err := s.history(ctx, r.At)
 	if err != nil {
@@ -54,7 +54,15 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	}
 	w := &Window{Session: s.name, Policy: r.Policy, Epoch: ruling.epoch, Messages: make([]Prompt, 0, 2*len(path)+len(r.Pending)), Items: make([]Item, 0, len(path))}
 	l := loom{session: s, window: w, placeholder: map[string]int{}}
-	for _, k := range path {
+	for i, k := range path {
+		if i < ruling.fold.steps {
+			l.folded(k, ruling.fold.listed[k.Seq])
+			continue
+		}
+		if i == ruling.fold.steps && ruling.fold.text != "" {
+			l.add(Prompt{Role: string(graphstore.User), Content: ruling.fold.text}, l.tokens(ruling.fold.text), 0)
+			w.Full -= frameTokens // it is not there when nothing is left out
+		}
 		if err := l.step(ctx, k, ruling.of); err != nil {
 			return nil, err
 		}
@@ -102,6 +110,7 @@ type judge func(NodeID) verdict
 type ruling struct {
 	of    judge
 	epoch *Epoch // of a policy that pages
+	fold  fold
 }
 
 // ruling asks the policy about the path.
@@ -113,12 +122,20 @@ func (s *Session) ruling(ctx context.Context, r Request, path []kept) (ruling, e
 	case r.Policy.name == "paper":
 		of, err := s.judgeAncestry(ctx, r.Policy, path)
 		return ruling{of: of}, err
+	case r.Policy.name == "bm25":
+		of, err := s.lexical(ctx, r.Policy, path)
+		return ruling{of: of}, err
 	case r.Policy.pages():
 		return s.paged(ctx, r, path)
 	}
 	gone, old, young := boundary(r.Policy, path)
 	asked := 0
-	return ruling{of: func(NodeID) verdict {
+	var fold fold
+	if r.Policy.name == "summary" {
+		fold = folded(r.Policy, path, s.engine.count.Count)
+		young = fmt.Sprintf("its step has one of the newest %d observations", r.Policy.a)
+	}
+	return ruling{fold: fold, of: func(NodeID) verdict {
 		asked++
 		if asked <= gone {
 			return verdict{fate: Omitted, reason: old}

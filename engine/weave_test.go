@@ -25,6 +25,11 @@ func TestParsePolicy(t *testing.T) {
 		{"prune:15000/15000", ""},
 		{"paper-tail:3/5", ""},
 		{"paper-tail", "its numbers are missing"},
+		{"summary:5", ""},
+		{"summary", "its number is missing"},
+		{"bm25:5/5", ""},
+		{"bm25:5", "a number is missing"},
+		{"bm25:", "a number is missing"},
 		{"clear:30000/10", "a number is missing"},
 		{"", "a policy has a name"},
 		{"windows:5", "unknown"},
@@ -53,8 +58,11 @@ func TestParsePolicy(t *testing.T) {
 			t.Errorf("%q reads back as %q", tt.in, p)
 		}
 	}
+	if p, err := engine.ParsePolicy("bm25"); err != nil || p != engine.BM25(5, 5) {
+		t.Errorf("bm25 alone is %s, %v", p, err)
+	}
 	_, err := engine.ParsePolicy("nonsense")
-	for _, form := range []string{"full", "window:5", "polling:5/20", "paper:3/5"} {
+	for _, form := range []string{"full", "window:5", "polling:5/20", "paper:3/5", "paper-tail:3/5", "summary:5", "bm25:5/5"} {
 		if !strings.Contains(err.Error(), form) {
 			t.Errorf("%q does not name %s", err, form)
 		}
@@ -62,7 +70,7 @@ func TestParsePolicy(t *testing.T) {
 }
 
 func FuzzParsePolicy(f *testing.F) {
-	for _, s := range []string{"full", "window:5", "polling:5/20", "paper:3/5", ":", "paper:3/5/7"} {
+	for _, s := range []string{"full", "window:5", "polling:5/20", "paper:3/5", ":", "paper:3/5/7", "paper-tail:3/5", "summary:5", "bm25", "workingset:lean"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -245,7 +253,7 @@ func TestWeaveNeverBreaksARequest(t *testing.T) {
 		if _, err := s.Sync(context.Background(), steps, nil); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		for _, policy := range []string{"full", "window:2", "polling:3/5", "paper:2/3", "paper:1/9", "clear:900/2/100", "prune:300/200", "workingset", "workingset:lean", "workingset:rich", "paper-tail:2/3"} {
+		for _, policy := range []string{"full", "window:2", "polling:3/5", "paper:2/3", "paper:1/9", "clear:900/2/100", "prune:300/200", "workingset", "workingset:lean", "workingset:rich", "paper-tail:2/3", "bm25:3/2", "summary:1", "summary:4"} {
 			w := weave(t, s, policy)
 			if err := sound(steps, w); err != nil {
 				t.Fatalf("seed %d: %s of %d steps: %v", seed, policy, len(steps), err)
@@ -258,11 +266,27 @@ func TestWeaveNeverBreaksARequest(t *testing.T) {
 func sound(steps []engine.Step, w *engine.Window) error {
 	m, items := w.Messages, w.Items
 	next := func() engine.Prompt { p := m[0]; m = m[1:]; return p }
+	folded := 0 // items of steps that a running summary stands for
+	for _, it := range items {
+		folded += map[bool]int{true: 1}[it.Fate == engine.Summarised]
+	}
 	for i, s := range steps {
+		if summary, _, found := strings.Cut(m[0].Content, " of the "); found && summary == "Summary" {
+			next()
+		}
 		for _, b := range s.Before {
 			if p := next(); p.Role != string(b.Role) || p.Content != b.Text {
 				return fmt.Errorf("step %d: message %+v became %+v", i, b, p)
 			}
+		}
+		if folded > 0 {
+			for range max(1, len(s.Calls)) {
+				if it := items[0]; it.Seq != i || it.Fate != engine.Summarised || it.Reason == "" {
+					return fmt.Errorf("step %d: item %+v", i, it)
+				}
+				items, folded = items[1:], folded-1
+			}
+			continue
 		}
 		said := next()
 		if said.Role != "assistant" || said.Content != s.Thought || len(said.Calls) != len(s.Calls) {

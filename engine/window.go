@@ -101,7 +101,9 @@ const (
 	Whole   Fate = "whole"   // byte for byte
 	Omitted Fate = "omitted" // a placeholder stands for it
 	Waiting Fate = "waiting" // the call is not answered yet
-	Said    Fate = "said"    // a step without calls: its thought, always kept
+	Said    Fate = "said"    // a step without calls: its thought, kept but by a running summary
+
+	Summarised Fate = "summarised" // left out with all that its step said; a running summary stands for it
 )
 
 // Item says what became of one observation, and why. A step without calls has one Item.

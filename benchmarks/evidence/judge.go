@@ -121,7 +121,7 @@ func (t *Trial) AddWindow(call int, w *engine.Window) Request {
 	r := t.Add(call, w.Messages)
 	now := make(map[engine.Handle]sight, len(w.Items))
 	for _, item := range w.Items {
-		if item.Fate != engine.Whole && item.Fate != engine.Omitted {
+		if item.Call < 0 || item.Fate == engine.Waiting {
 			continue
 		}
 		s := sight{whole: item.Fate == engine.Whole}

@@ -286,8 +286,9 @@ func TestPaging(t *testing.T) {
 		{engine.Omitted, []engine.Part{part(5), part(7)}, [3]int{0, 0, 1}},
 		{engine.Omitted, nil, [3]int{0, 0, 0}},
 		{engine.Whole, nil, [3]int{1, 0, 1}}, // a page-out taken back
+		{engine.Summarised, nil, [3]int{0, 1, 0}},
 	} {
-		r := trial.AddWindow(i, &engine.Window{Items: []engine.Item{{Handle: "3fa9.1", Fate: w.fate, In: w.in}, {Fate: engine.Said}}})
+		r := trial.AddWindow(i, &engine.Window{Items: []engine.Item{{Handle: "3fa9.1", Fate: w.fate, In: w.in}, {Call: -1, Fate: engine.Said}}})
 		if got := [3]int{r.Shown, r.PagedOut, r.PagedIn}; got != w.want {
 			t.Errorf("window %d: shown, out, in %v, want %v", i, got, w.want)
 		}

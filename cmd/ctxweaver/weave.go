@@ -80,7 +80,7 @@ func (a *app) printWindow(t thread, w *engine.Window, all bool) {
 	fates := map[engine.Fate]int{}
 	for _, item := range w.Items {
 		fates[item.Fate]++
-		if !all && (item.Fate == engine.Omitted && len(item.In) == 0 || item.Fate == engine.Said) {
+		if !all && (item.Fate == engine.Omitted && len(item.In) == 0 || item.Fate == engine.Summarised || item.Fate == engine.Said) {
 			continue
 		}
 		row := plain(fmt.Sprint(item.Seq), stands(engine.Sight{Fate: item.Fate, In: item.In}), count(item.Tokens), count(item.Full), done(t.path[item.Seq], t.info.Dir), oneLine(item.Reason))
@@ -96,7 +96,7 @@ func (a *app) printWindow(t thread, w *engine.Window, all bool) {
 		a.print("%s", line)
 	}
 	parts := []string{}
-	for _, f := range []engine.Fate{engine.Whole, engine.Omitted, engine.Waiting, engine.Said} {
+	for _, f := range []engine.Fate{engine.Whole, engine.Omitted, engine.Summarised, engine.Waiting, engine.Said} {
 		if fates[f] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", fates[f], f))
 		}
