@@ -118,6 +118,9 @@ func (s *Store) change(ctx context.Context, session string, create bool, fn func
 	mu := s.writer(session)
 	mu.Lock()
 	defer mu.Unlock()
+	if err := s.roomFor(0); err != nil {
+		return fmt.Errorf("session %q: %w", session, err)
+	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
 	e, err := readEntry(txn, session)

@@ -31,6 +31,9 @@ func claim(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
+	if err := room(dir, spareToOpen); err != nil {
+		return fmt.Errorf("open %s: %w", dir, err)
+	}
 	names, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)

@@ -28,6 +28,8 @@ const (
 // missing is taken: the observation of an open call, hidden reasoning, raw bytes, model, time. An
 // observation that is there is never replaced, for harnesses shorten old ones; so a node without its
 // observation texts, as from Skeleton, may be put to change its label. What is as it was writes nothing.
+//
+// It fails with ErrFull before the disk is, so that what is there can still be read and deleted.
 func (s *Store) Put(ctx context.Context, session string, nodes ...Node) error {
 	if err := checkName(session); err != nil {
 		return err
@@ -148,6 +150,13 @@ type item struct {
 // putBatch plans, writes ahead what is too much for one transaction, and writes the rest in one. The
 // session's lock keeps the plan true.
 func (s *Store) putBatch(ctx context.Context, session string, nodes []Node) error {
+	size := 0
+	for _, n := range nodes {
+		size += bulk(n)
+	}
+	if err := s.roomFor(size); err != nil {
+		return err
+	}
 	e, items, err := s.plan(session, nodes)
 	if err != nil {
 		return err

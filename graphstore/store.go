@@ -20,6 +20,7 @@ var (
 	ErrNewer    = errors.New("store is of a newer format")
 	ErrDamaged  = errors.New("store is damaged")
 	ErrClosed   = errors.New("store is closed")
+	ErrFull     = errors.New("the disk is full")
 )
 
 // Options change how a store is opened. Nil and the zero value are the careful ones.
@@ -34,8 +35,9 @@ type Options struct {
 // Store is an open folder of sessions. It is safe for concurrent use: puts into one session wait for each
 // other, those into different sessions do not, and nothing that reads waits for a put.
 type Store struct {
-	dir string // "" in memory
-	db  *badger.DB
+	dir   string // "" in memory
+	db    *badger.DB
+	spare int64 // bytes that must be free on the disk for a Put
 
 	// life is held for reading by whatever uses db, for a short time and never while code of the
 	// caller's runs, and for writing by what must have the database for itself.
@@ -52,7 +54,7 @@ type Store struct {
 }
 
 // Open opens the store in dir, and makes one there if dir is absent or empty. It fails with ErrLocked,
-// ErrForeign, ErrNewer or ErrDamaged, and has then changed nothing in dir.
+// ErrForeign, ErrNewer, ErrDamaged or ErrFull, and has then changed nothing in dir.
 func Open(dir string, opts *Options) (*Store, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -66,7 +68,7 @@ func Open(dir string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, db: db, seed: maphash.MakeSeed()}
+	s := &Store{dir: dir, db: db, spare: spareToPut, seed: maphash.MakeSeed()}
 	if err := s.resume(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
