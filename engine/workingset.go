@@ -24,9 +24,9 @@ type level struct {
 }
 
 var levels = map[string]level{
-	"lean":    {keep: 3, apart: 15, trigger: 16000, patience: 0.5, small: 15, carry: 1, remaining: 2, learning: 0.25, choice: compress.Choice{Threshold: 2.6e-5, Alpha: 1, Dup: 1, Cap: 1500}},
-	"default": {keep: 4, apart: 20, trigger: 12000, patience: 0.5, small: 50, carry: 0.7, remaining: 2, learning: 0.25, choice: compress.Choice{Threshold: 1.8e-5, Alpha: 1, Dup: 0.5, Cap: 4000}},
-	"rich":    {keep: 4, apart: 20, trigger: 32000, small: 30, carry: 1, learning: 0.25, choice: compress.Choice{Threshold: 1.9e-4, Alpha: 0.5, Dup: 1, Cap: 2500}},
+	"lean":    {keep: 3, apart: 15, trigger: 12000, patience: 0.5, small: 50, carry: 1, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 5e-4, Alpha: 0.7, Dup: 1, Cap: 3000}},
+	"default": {keep: 4, apart: 20, trigger: 12000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 2.9e-4, Alpha: 0.7, Dup: 0.5, Cap: 4000}},
+	"rich":    {keep: 4, apart: 20, trigger: 20000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 1.4e-4, Alpha: 0.7, Dup: 0.5, Cap: 5000}},
 }
 
 const (
@@ -238,9 +238,22 @@ func predicted(after *desk, l level, room int) []clip {
 	if after.since() == 0 {
 		choice.Threshold *= l.carry
 	}
+	choice.Threshold /= after.callsPerTurn() // a turn that makes several calls needs more at once
 	runs := after.ranker.Choose(after.sight(), after.ranker.Scores(), choice)
 	slices.Sort(runs)
 	return after.clips(runs)
+}
+
+// callsPerTurn is how many calls a turn has had so far.
+func (d *desk) callsPerTurn() float64 {
+	calls, turns := 1, 1
+	for _, k := range d.fed {
+		if n := len(k.Step.Calls); n > 0 {
+			calls += n
+			turns++
+		}
+	}
+	return float64(calls) / float64(turns)
 }
 
 // waste is 1 while a tenth of what is paged in gets used, and more the less is.
