@@ -171,6 +171,9 @@ func (d *desk) decide(l level, r Request, wanted []int, pick pager) decision {
 		room -= after.tails[len(d.seen)-1].tokens
 	}
 	if after.page().out > 0 {
+		if r.Budget > 0 {
+			room /= 2 // the other half is for what comes next, or each request would page out
+		}
 		c.In = append(c.In, pick(after, l, room)...)
 	}
 	if r.Budget > 0 {
@@ -212,7 +215,7 @@ func (d *desk) due(l level, r Request, z sizes, held float64) string {
 	if z.junk() <= 0 {
 		return ""
 	}
-	if r.Budget > 0 && (z.prompt > r.Budget || z.prompt > r.Budget-l.choice.Cap/2 && z.junk() >= progress) {
+	if r.Budget > 0 && z.prompt > r.Budget {
 		return fmt.Sprintf("the budget is %d tokens", r.Budget)
 	}
 	if z.junk() < progress || z.prompt < l.trigger || z.out <= d.page().out && len(d.tails) == 0 {
