@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,10 +84,15 @@ func (a *app) printJSON(v any) error { return a.encode(v, "  ") }
 func (a *app) printLine(v any) error { return a.encode(v, "") }
 
 func (a *app) encode(v any, indent string) error {
-	e := json.NewEncoder(a.out)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.out.Write(escaped(b.Bytes()))
+	return err
 }
 
 // ask puts a question to the person at the terminal and returns the answer.
@@ -111,13 +117,21 @@ func interactive() bool {
 // onTerminal reports whether the output goes to a person's terminal.
 func onTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }
 
-// width is how many columns a line of output may take.
-func width() int {
+// screen is how many columns the terminal has, or 0 if the output goes elsewhere and nobody said.
+func screen() int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return max(n, 40)
 	}
 	if n, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && n > 0 {
 		return max(n, 40)
+	}
+	return 0
+}
+
+// width is how many columns a line of output may take.
+func width() int {
+	if n := screen(); n > 0 {
+		return n
 	}
 	return 100
 }

@@ -27,6 +27,7 @@ func (c *contexts) write(call int, messages []engine.Prompt) error {
 		if encoded[i], err = m.MarshalJSON(); err != nil {
 			return err
 		}
+		encoded[i] = escaped(encoded[i])
 	}
 	c.messages, c.encoded = messages, encoded
 

@@ -167,9 +167,7 @@ func (a *app) tellDemo(t thread, trials []trial, lines int, keep bool) {
 		tab.add(plain(tr.Policy.String(), fmt.Sprint(tr.Whole), fmt.Sprint(tr.Omitted), count(tr.Last), count(int(tr.Tokens)),
 			count(int(tr.Uncached)), fmt.Sprintf("%.2f ×", tr.Ratio), fmt.Sprintf("%d/%d (%.0f%%)", tr.Held, tr.Needed, 100*float64(tr.Held)/float64(max(1, tr.Needed))))...)
 	}
-	for _, line := range tab.lines(width(), s.bold) {
-		a.print("%s", line)
-	}
+	a.printTable(&tab)
 	a.print(`
 Whole, omitted: observations in the last context; last: its tokens (characters / 4). Mean: tokens of a request
 over the run; uncached: of those, outside the prefix in common with the request before. Cost: against full,

@@ -111,9 +111,7 @@ func (a *app) printDiff(t thread, d engine.Difference, windows [2]*engine.Window
 		tab.add(plain(step, stands(c.A), stands(c.B), fmt.Sprintf("%+d", c.B.Tokens-c.A.Tokens), done(n, t.info.Dir), oneLine(why))...)
 	}
 	if len(d.Changes) > 0 {
-		for _, line := range tab.lines(width(), a.style().bold) {
-			a.print("%s", line)
-		}
+		a.printTable(&tab)
 		a.print("")
 	}
 	for i, w := range windows {

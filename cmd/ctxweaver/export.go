@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -60,14 +61,22 @@ func whole(ctx context.Context, e *engine.Engine, session string, nodes []engine
 
 func (a *app) export(info engine.SessionInfo, nodes []engine.Node, output string) (err error) {
 	if output == "-" {
-		return importer.Export(a.out, info, nodes)
+		var b bytes.Buffer
+		if err := importer.Export(&b, info, nodes); err != nil {
+			return err
+		}
+		_, err := a.out.Write(escaped(b.Bytes()))
+		return err
 	}
 	file, err := os.Create(filepath.Clean(output))
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(file)
-	if err := errors.Join(importer.Export(w, info, nodes), w.Flush(), file.Close()); err != nil {
+	if err = importer.Export(w, info, nodes); err == nil {
+		err = w.Flush()
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	if !a.quiet {

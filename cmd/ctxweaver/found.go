@@ -46,9 +46,7 @@ func (a *app) listFound(found []importer.Found) {
 	for i, f := range found {
 		t.add(plain(fmt.Sprint(i+1), f.Agent, fmt.Sprint(f.Sessions), ago(f.Newest, time.Now()), oneLine(f.Path))...)
 	}
-	for _, line := range t.lines(width(), a.style().bold) {
-		a.print("%s", line)
-	}
+	a.printTable(&t)
 }
 
 // choose reads an answer such as "1 3", "2,4" or "all". An empty one chooses nothing.

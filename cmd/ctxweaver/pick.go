@@ -160,7 +160,9 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, _ string) ([]st
 	err := a.with(cmd.Context(), func(e *engine.Engine) error {
 		infos, err := e.Sessions(cmd.Context())
 		for _, info := range infos {
-			names = append(names, cobra.CompletionWithDesc(info.Name, oneLine(info.Title)))
+			if oneLine(info.Name) == info.Name { // a shell would print it as it is
+				names = append(names, cobra.CompletionWithDesc(info.Name, oneLine(info.Title)))
+			}
 		}
 		return err
 	})

@@ -102,8 +102,6 @@ func (a *app) listPins(ctx context.Context, e *engine.Engine, want string) error
 		a.print("nothing is pinned")
 		return nil
 	}
-	for _, line := range tab.lines(width(), a.style().bold) {
-		a.print("%s", line)
-	}
+	a.printTable(&tab)
 	return nil
 }

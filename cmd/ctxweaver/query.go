@@ -60,7 +60,7 @@ func (a *app) answer(t thread, hits []hit, none string) error {
 		return a.printJSON(hits)
 	}
 	if len(hits) == 0 {
-		a.print("%s", none)
+		a.print("%s", oneLine(none))
 		return nil
 	}
 	v := logView{style: a.style(), ascii: ascii()}
@@ -71,9 +71,7 @@ func (a *app) answer(t thread, hits []hit, none string) error {
 		row[2].paint = v.style.yellow
 		tab.add(row...)
 	}
-	for _, line := range tab.lines(width(), v.style.bold) {
-		a.print("%s", line)
-	}
+	a.printTable(&tab)
 	return nil
 }
 

@@ -75,9 +75,9 @@ const afterInterrupt = "after interrupt"
 // errReported is a failure that the command has told of already.
 var errReported = errors.New("reported")
 
-// complain writes one line to stderr, whatever the message holds.
+// complain writes one line to stderr, whatever the message holds and however much of what the user said.
 func (a *app) complain(message string) {
-	fmt.Fprintf(a.err, "ctxweaver: %s\n", oneLine(message))
+	fmt.Fprintf(a.err, "ctxweaver: %s\n", shorten(oneLine(message), 1000))
 }
 
 func newRoot(a *app) *cobra.Command {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"strings"
 	"testing"
@@ -25,4 +26,13 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	visit(newRoot(a))
+}
+
+// A complaint is one short line, whatever was typed.
+func TestComplain(t *testing.T) {
+	var out bytes.Buffer
+	(&app{err: &out}).complain("no session is named like " + strings.Repeat("x\x1b\n", 5000))
+	if got := out.String(); strings.Count(got, "\n") != 1 || strings.Contains(got, "\x1b") || columns(got) > 1020 {
+		t.Errorf("%d columns: %.80q", columns(got), got)
+	}
 }

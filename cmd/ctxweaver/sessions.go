@@ -39,7 +39,7 @@ func (a *app) listSessions(infos []engine.SessionInfo) error {
 		a.print("No sessions yet; fill the store with ctxweaver import.")
 		return nil
 	}
-	t := table{heads: []column{{head: "SESSION", stretch: true}, {head: "WHAT", stretch: true},
+	t := table{heads: []column{{head: "SESSION", stretch: true, name: true}, {head: "WHAT", stretch: true},
 		{head: "STEPS", right: true}, {head: "TOKENS", right: true}, {head: "FORMAT"}, {head: "UPDATED"}}}
 	s := a.style()
 	for _, info := range infos {
@@ -47,9 +47,7 @@ func (a *app) listSessions(infos []engine.SessionInfo) error {
 		row[5].paint = s.dim
 		t.add(row...)
 	}
-	for _, line := range t.lines(width(), s.bold) {
-		a.print("%s", line)
-	}
+	a.printTable(&t)
 	return nil
 }
 

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -41,11 +44,32 @@ func visible(text string) string {
 			return 0x2400 + r // ␀ … ␟
 		case r == 0x7f:
 			return '␡'
-		case r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar:
+		case r == unicode.ReplacementChar || steers(r):
 			return unicode.ReplacementChar
 		}
 		return r
 	}, text)
+}
+
+// steers reports whether a terminal obeys a rune beyond ASCII: a C1 control, or one that turns the direction.
+func steers(r rune) bool { return r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) }
+
+// escaped writes as \u escapes what would steer a terminal in a JSON text and is not escaped there anyway. To
+// who reads the JSON it is the same.
+func escaped(text []byte) []byte {
+	steering := func(r rune) bool { return r == 0x7f || steers(r) }
+	if bytes.IndexFunc(text, steering) < 0 {
+		return text
+	}
+	var out []byte
+	for _, r := range string(text) {
+		if steering(r) {
+			out = fmt.Appendf(out, "\\u%04x", r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out
 }
 
 // columns is how many columns the text takes.
@@ -57,6 +81,18 @@ func shorten(text string, most int) string {
 		return ""
 	}
 	return runewidth.Truncate(text, most, "…")
+}
+
+// shortenName cuts the middle out of a name that is too long.
+func shortenName(name string, most int) string {
+	if columns(name) <= most || most < 3 {
+		return shorten(name, most)
+	}
+	end := []rune(name)
+	for columns(string(end)) > (most-1)/2 {
+		end = end[1:]
+	}
+	return shorten(name, most-columns(string(end))) + string(end)
 }
 
 // pad fills the text up to so many columns, with spaces after it or before it.

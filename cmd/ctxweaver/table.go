@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // table lays text out in columns, two spaces apart.
 type table struct {
@@ -13,6 +16,7 @@ type column struct {
 	head    string
 	right   bool // numbers
 	stretch bool
+	name    bool // names differ at either end: they are cut in the middle
 }
 
 // cell is a piece of text with the colour it is shown in; paint may be nil.
@@ -30,6 +34,18 @@ func plain(texts ...string) []cell {
 }
 
 func (t *table) add(row ...cell) { t.rows = append(t.rows, row) }
+
+// printTable prints the table as wide as the terminal. In a pipe or a file nothing is cut off: what reads it
+// wants the whole name or reason.
+func (a *app) printTable(t *table) {
+	most := screen()
+	if most == 0 {
+		most = math.MaxInt
+	}
+	for _, line := range t.lines(most, a.style().bold) {
+		a.print("%s", line)
+	}
+}
 
 // least is the fewest columns that a stretching column is cut to.
 const least = 8
@@ -77,7 +93,11 @@ func (t *table) widths(most int) []int {
 func (t *table) line(row []cell, widths []int) string {
 	var b strings.Builder
 	for i, c := range row {
-		text := pad(shorten(c.text, widths[i]), widths[i], t.heads[i].right)
+		text := shorten(c.text, widths[i])
+		if t.heads[i].name {
+			text = shortenName(c.text, widths[i])
+		}
+		text = pad(text, widths[i], t.heads[i].right)
 		if i == len(row)-1 {
 			text = strings.TrimRight(text, " ")
 		}

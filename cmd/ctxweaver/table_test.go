@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +80,50 @@ func TestOneLine(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			if got := oneLine(test.text); got != test.want {
 				t.Errorf("oneLine(%q) = %q, want %q", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func TestShortenName(t *testing.T) {
+	for _, test := range []struct {
+		reason, name string
+		most         int
+		want         string
+	}{
+		{"what fits stays", "run-07", 6, "run-07"},
+		{"both ends tell names apart", "experiment-a-run-07", 10, "exper…n-07"},
+		{"wide runes are not halved", "日本語日本語", 6, "日…語"},
+		{"no room for two ends", "abcdef", 2, "a…"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := shortenName(test.name, test.most)
+			if got != test.want || columns(got) > test.most {
+				t.Errorf("shortenName(%q, %d) = %q, want %q", test.name, test.most, got, test.want)
+			}
+		})
+	}
+}
+
+// Whatever JSON says, it is the same JSON when a terminal can show it, and steers none.
+func TestEscaped(t *testing.T) {
+	for _, test := range []struct{ reason, text, want string }{
+		{"what steers nothing stays", `{"a":"é😀\u001b"}`, `{"a":"é😀\u001b"}`},
+		{"C1 controls and delete", "[\"\u009b31m\u0085\x7f\"]", `["\u009b31m\u0085\u007f"]`},
+		{"what turns the direction", "[\"a\u202eb\u2066\u200f\"]", `["a\u202eb\u2066\u200f"]`},
+		{"in a name too", "{\"\u009b\":1}", `{"\u009b":1}`},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := escaped([]byte(test.text))
+			if string(got) != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			var before, after any
+			if err := errors.Join(json.Unmarshal([]byte(test.text), &before), json.Unmarshal(got, &after)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

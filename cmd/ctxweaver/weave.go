@@ -92,9 +92,7 @@ func (a *app) printWindow(t thread, w *engine.Window, all bool) {
 		}
 		tab.add(row...)
 	}
-	for _, line := range tab.lines(width(), s.bold) {
-		a.print("%s", line)
-	}
+	a.printTable(&tab)
 	parts := []string{}
 	for _, f := range []engine.Fate{engine.Whole, engine.Omitted, engine.Summarised, engine.Waiting, engine.Said} {
 		if fates[f] > 0 {
