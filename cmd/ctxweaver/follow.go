@@ -104,7 +104,7 @@ func (f follower) step(ctx context.Context, idle bool) (all bool, err error) {
 func (a *app) follow(ctx context.Context, path string, in *intake) error {
 	f := follower{
 		path: path,
-		read: func() ([]*importer.Trajectory, error) { return a.read(path, in.options) },
+		read: func() ([]*importer.Trajectory, error) { return a.read(ctx, path, in.options) },
 		take: func(ctx context.Context, ts []*importer.Trajectory) (err error) {
 			if in.engine, err = a.create(ctx); err != nil {
 				return err

@@ -243,7 +243,10 @@ func (a *app) importFile(ctx context.Context, path string, in *intake) (imported
 	if err := ctx.Err(); err != nil {
 		return r, err
 	}
-	ts, err := a.read(path, in.options)
+	ts, err := a.read(ctx, path, in.options)
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
 	if err != nil {
 		r.err, r.Error = err, err.Error()
 		return r, nil

@@ -82,7 +82,7 @@ the agent was idle is not used.
 }
 
 func (a *app) replay(ctx context.Context, path string, r replay) error {
-	ts, err := a.read(path, importer.Options{Format: r.format})
+	ts, err := a.read(ctx, path, importer.Options{Format: r.format})
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,27 @@ func (a *app) replay(ctx context.Context, path string, r replay) error {
 	return a.compare(ctx, t, r, calls)
 }
 
-// read reads a file's trajectories; - is standard input.
-func (a *app) read(path string, o importer.Options) ([]*importer.Trajectory, error) {
+// read reads a file's trajectories; - is standard input. It does not wait for it when ctx is done: a pipe may
+// never say anything, and a large file takes seconds.
+func (a *app) read(ctx context.Context, path string, o importer.Options) ([]*importer.Trajectory, error) {
+	type result struct {
+		ts  []*importer.Trajectory
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		ts, err := a.readNow(path, o)
+		done <- result{ts, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.ts, r.err
+	}
+}
+
+func (a *app) readNow(path string, o importer.Options) ([]*importer.Trajectory, error) {
 	if path == "-" {
 		ts, err := importer.Read(a.in, "", o)
 		if err != nil {
@@ -148,12 +167,18 @@ func (r replay) choose(ts []*importer.Trajectory) (*importer.Trajectory, error) 
 func (a *app) emit(ctx context.Context, t *importer.Trajectory, r replay, p *progress) (err error) {
 	out := a.out
 	if r.emit != "-" {
-		file, err := os.Create(filepath.Clean(r.emit))
-		if err != nil {
-			return err
+		file, cerr := os.Create(filepath.Clean(r.emit))
+		if cerr != nil {
+			return cerr
 		}
 		out = bufio.NewWriterSize(file, 1<<20)
-		defer func() { err = errors.Join(err, out.Flush(), file.Close()) }()
+		defer func() { // the writer keeps its first error, which Replay may have met already
+			flushed := out.Flush()
+			if err == nil {
+				err = flushed
+			}
+			err = errors.Join(err, file.Close())
+		}()
 	}
 	lines := contexts{out: out}
 	over := 0
@@ -229,9 +254,7 @@ func (a *app) compare(ctx context.Context, t *importer.Trajectory, r replay, cal
 		tab.add(plain(c.Policy.String(), fmt.Sprint(c.Contexts), count(int(c.Tokens)), count(int(c.Uncached)),
 			fmt.Sprintf("%.0f%%", 100*c.Share), count(int(c.Cost)))...)
 	}
-	for _, line := range tab.lines(width(), a.style().bold) {
-		a.print("%s", line)
-	}
+	a.printTable(&tab)
 	if !a.quiet {
 		a.print("")
 		a.print("%s, %s. Uncached: outside the longest common prefix with the request before.", oneLine(t.Name), plural(len(t.Steps), "step"))
