@@ -35,6 +35,7 @@ type desk struct {
 	held   float64   // see decision
 	last   time.Time // when the newest request was woven; zero in a replay
 	newest NodeID    // the node that it followed
+	sent   place     // the newest observation that it had
 
 	// What is learned from page-ins: what is never used makes later ones rarer.
 	unused  []int // runs that were paged in and that no step has used yet
@@ -130,7 +131,7 @@ func (d *desk) learn() {
 func (d *desk) apply(after NodeID, c decision) {
 	switch c.Kind {
 	case request:
-		d.held, d.last, d.newest = c.Held, c.At, after
+		d.held, d.last, d.newest, d.sent = c.Held, c.At, after, c.Behind
 		d.asked++
 	case undone:
 		d.undo(c.Behind)

@@ -432,3 +432,39 @@ func TestBudgetLeavesEpochs(t *testing.T) {
 		}
 	}
 }
+
+// Within an epoch the prompt only grows, also where the agent only talks, the user speaks, or calls stay open.
+func TestEpochsOnlyGrow(t *testing.T) {
+	seed := time.Now().UnixNano()
+	rnd := rand.New(rand.NewSource(seed))
+	for _, policy := range []string{"workingset", "workingset:lean", "workingset:rich", "paper-tail:3/5"} {
+		p, err := engine.ParsePolicy(policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := newKeeper(t)
+		var before *engine.Window
+		for i, step := range work(rnd, 90) {
+			switch rnd.Intn(8) {
+			case 0:
+				step.Calls = nil
+			case 1:
+				step.Calls[0].Observation = nil
+			case 2:
+				step.Before = user(fmt.Sprint("go on ", i))
+			case 3:
+				k.restart()
+			}
+			w := k.live([]engine.Step{step}, engine.Request{Policy: p})
+			if before != nil && before.Epoch.PageOuts == w.Epoch.PageOuts {
+				if n, all := prefix(t, before.Messages, w.Messages); !all {
+					t.Fatalf("seed %d: %s: step %d: message %d of %d changed within an epoch", seed, policy, i, n, len(before.Messages))
+				}
+			}
+			before = w
+		}
+		if before.Epoch.PageOuts == 0 {
+			t.Errorf("seed %d: %s: nothing was paged out", seed, policy)
+		}
+	}
+}

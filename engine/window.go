@@ -24,7 +24,8 @@ type Window struct {
 }
 
 // Epoch is the stretch of requests since the newest page-out, in which the prompt only grows; before the first one,
-// since the beginning.
+// since the beginning. Only what is recalled or pinned while there is no new observation to carry it changes a
+// message that was sent: that of the newest observation.
 type Epoch struct {
 	PageOuts     int    `json:"page_outs"`     // that there were, but for those taken back
 	After        int    `json:"after"`         // Seq of the step that the newest one followed

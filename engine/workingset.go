@@ -170,7 +170,8 @@ func (d *desk) decide(l level, r Request, wanted []int, pick pager) decision {
 		after.pageIn(c.In, c.Behind)
 		room -= after.tails[len(d.seen)-1].tokens
 	}
-	if after.page().out > 0 {
+	// Without a new observation, what is paged in would change a message that has been sent.
+	if fresh := c.Out != nil || d.sent != c.Behind; fresh && after.page().out > 0 {
 		if r.Budget > 0 {
 			room /= 2 // the other half is for what comes next, or each request would page out
 		}
