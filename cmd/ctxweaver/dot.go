@@ -40,10 +40,9 @@ type graphEdge struct {
 // graphOf gives all branches with all edges.
 func graphOf(t thread, m int) graph {
 	g := graph{Session: t.info.Name, Head: t.info.Head, Nodes: []graphNode{}, Edges: []graphEdge{}}
-	at := index(t.all)
 	for _, n := range t.all {
 		v := graphNode{n.Seq, n.ID, n.Previous, n.Validation, n.Action, n.Summary, n.Files, n.Tokens.Total()}
-		if _, ok := at[n.Previous]; !ok {
+		if _, ok := t.at[n.Previous]; !ok {
 			v.Previous = ""
 		}
 		g.Nodes = append(g.Nodes, v)

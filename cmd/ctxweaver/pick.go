@@ -94,8 +94,17 @@ func pickStep(path, all []engine.Node, want string) (engine.Node, error) {
 // thread is a session as the commands show it.
 type thread struct {
 	info engine.SessionInfo
-	path []engine.Node // to the head, without the text of observations
-	all  []engine.Node // on every branch, likewise
+	path []engine.Node         // to the head, without the text of observations
+	all  []engine.Node         // on every branch, likewise
+	at   map[engine.NodeID]int // in all
+}
+
+// node is a step by its id; of one that is not there, which a damaged store may name, it has only that.
+func (t thread) node(id engine.NodeID) engine.Node {
+	if i, ok := t.at[id]; ok {
+		return t.all[i]
+	}
+	return engine.Node{ID: id}
 }
 
 // load reads the session an argument names.
@@ -111,7 +120,7 @@ func load(ctx context.Context, e *engine.Engine, want string) (thread, error) {
 		}
 		t.all = append(t.all, n.Node)
 	}
-	t.path = pathTo(t.all, info.Head)
+	t.path, t.at = pathTo(t.all, info.Head), index(t.all)
 	return t, nil
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ctxweaver/ctxweaver/engine"
 	"github.com/ctxweaver/ctxweaver/graphstore"
+	"github.com/ctxweaver/ctxweaver/graphstore/query"
 )
 
 func newQuery(a *app) *cobra.Command {
@@ -47,7 +47,8 @@ type fix struct {
 	ID   *engine.NodeID `json:"by_id,omitempty"`
 }
 
-func newHit(n engine.Node, why string) hit {
+func (t thread) hit(id engine.NodeID, why string) hit {
+	n := t.node(id)
 	return hit{node: n, Seq: n.Seq, ID: n.ID, Label: n.Validation, Did: n.Summary, Why: why}
 }
 
@@ -77,7 +78,7 @@ func (a *app) answer(t thread, hits []hit, none string) error {
 
 // newWalk makes the commands that follow edges: back to what a step rests on, or on to what rests on it.
 func newWalk(a *app, descendants bool) *cobra.Command {
-	w := graphstore.Walk{Descendants: descendants}
+	var w graphstore.Walk
 	cmd := &cobra.Command{
 		Use:     "ancestors [SESSION] STEP",
 		Short:   "What a step rests on, near and far",
@@ -93,15 +94,23 @@ func newWalk(a *app, descendants bool) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				reached, err := e.Store().Ancestry(cmd.Context(), t.info.Name, n.ID, w)
+				ask, word := query.Ancestors, "used by"
+				none := fmt.Sprintf("Step %d rests on no other.", n.Seq)
+				if descendants {
+					ask, word = query.Descendants, "rests on"
+					none = fmt.Sprintf("No other step rests on step %d.", n.Seq)
+				}
+				relatives, err := ask(cmd.Context(), e.Store(), t.info.Name, n.ID, w)
 				if err != nil {
 					return err
 				}
-				none := fmt.Sprintf("Step %d rests on no other.", n.Seq)
-				if descendants {
-					none = fmt.Sprintf("No other step rests on step %d.", n.Seq)
+				var hits []hit
+				for _, r := range relatives {
+					h := t.hit(r.ID, because(word, t.node(r.Via).Seq, r.Edges))
+					h.Depth = r.Depth
+					hits = append(hits, h)
 				}
-				return a.answer(t, walked(t, reached, descendants), none)
+				return a.answer(t, hits, none)
 			})
 		},
 	}
@@ -128,27 +137,12 @@ func (a *app) question(ctx context.Context, session string, do func(*engine.Engi
 	})
 }
 
-// walked says of each step that was reached over which edge.
-func walked(t thread, reached []graphstore.Reached, descendants bool) []hit {
-	at := index(t.all)
-	var hits []hit
-	for _, r := range reached {
-		n, via := t.all[at[r.ID]], t.all[at[r.Via]]
-		later, earlier, word := via, n, "used by"
-		if descendants {
-			later, earlier, word = n, via, "rests on"
-		}
-		h := newHit(n, "")
-		h.Depth = r.Depth
-		for _, p := range later.Parents {
-			if p.ID == earlier.ID {
-				h.Why = fmt.Sprintf("%s %d, %s: %s", word, via.Seq, p.Kind, p.Reason)
-				break
-			}
-		}
-		hits = append(hits, h)
+// because says over which edge a step was reached: the best, if there are several.
+func because(word string, seq int, edges []graphstore.Parent) string {
+	if len(edges) == 0 {
+		return ""
 	}
-	return hits
+	return fmt.Sprintf("%s %d, %s: %s", word, seq, edges[0].Kind, edges[0].Reason)
 }
 
 func newPath(a *app) *cobra.Command {
@@ -163,7 +157,7 @@ func newPath(a *app) *cobra.Command {
 			if len(args) == 3 {
 				name, steps = args[0], args[1:]
 			}
-			return a.question(cmd.Context(), name, func(_ *engine.Engine, t thread) error {
+			return a.question(cmd.Context(), name, func(e *engine.Engine, t thread) error {
 				from, err := pickStep(t.path, t.all, steps[0])
 				if err != nil {
 					return err
@@ -175,46 +169,31 @@ func newPath(a *app) *cobra.Command {
 				if from.Seq < to.Seq {
 					from, to = to, from
 				}
-				return a.answer(t, wayBack(t.all, from, to), fmt.Sprintf("Step %d does not rest on step %d.", from.Seq, to.Seq))
+				hits, err := wayBack(cmd.Context(), e, t, from.ID, to.ID)
+				if err != nil {
+					return err
+				}
+				return a.answer(t, hits, fmt.Sprintf("Step %d does not rest on step %d.", from.Seq, to.Seq))
 			})
 		},
 	}
 }
 
-// wayBack is the shortest way from a node back to an earlier one along its parents, both ends
-// included; of equally short ones that of the best edges.
-func wayBack(all []engine.Node, from, to engine.Node) []hit {
-	at := index(all)
-	later := map[engine.NodeID]engine.Node{from.ID: from} // the step through which each was reached
-	queue := []engine.Node{from}
-	for len(queue) > 0 && later[to.ID].ID == "" {
-		n := queue[0]
-		queue = queue[1:]
-		for _, p := range n.Parents {
-			if i, ok := at[p.ID]; ok && later[p.ID].ID == "" {
-				later[p.ID] = n
-				queue = append(queue, all[i])
-			}
-		}
+// wayBack is the shortest way between two steps, from the later, both ends included.
+func wayBack(ctx context.Context, e *engine.Engine, t thread, from, to engine.NodeID) ([]hit, error) {
+	if from == to {
+		return []hit{t.hit(from, "")}, nil
 	}
-	if later[to.ID].ID == "" {
-		return nil
-	}
+	way, err := query.PathBetween(ctx, e.Store(), t.info.Name, from, to)
 	var hits []hit
-	for n := to; ; n = later[n.ID] {
+	for i, r := range way {
 		why := ""
-		for _, p := range n.Parents {
-			if len(hits) > 0 && p.ID == hits[len(hits)-1].ID {
-				why = fmt.Sprintf("rests on %d, %s: %s", hits[len(hits)-1].Seq, p.Kind, p.Reason)
-				break
-			}
+		if i+1 < len(way) {
+			why = because("rests on", way[i+1].Seq, way[i+1].Edges)
 		}
-		hits = append(hits, newHit(n, why))
-		if n.ID == from.ID {
-			slices.Reverse(hits)
-			return hits
-		}
+		hits = append(hits, t.hit(r.ID, why))
 	}
+	return hits, err
 }
 
 func newFailed(a *app) *cobra.Command {
@@ -224,37 +203,37 @@ func newFailed(a *app) *cobra.Command {
 		Example: "  ctxweaver query failed\n  ctxweaver query failed fix-discounts --json",
 		Args:    arguments(0, 1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.question(cmd.Context(), firstOf(args), func(_ *engine.Engine, t thread) error {
-				return a.answer(t, failed(t), "No step failed its tests.")
+			return a.question(cmd.Context(), firstOf(args), func(e *engine.Engine, t thread) error {
+				failures, err := query.Failed(cmd.Context(), e.Store(), t.info.Name)
+				if err != nil {
+					return err
+				}
+				var hits []hit
+				for _, f := range failures {
+					hits = append(hits, t.failed(f))
+				}
+				return a.answer(t, hits, "No step failed its tests.")
 			})
 		},
 	}
 }
 
-// failed are the steps with tests that failed, each test with the step that fixed it.
-func failed(t thread) []hit {
-	at := index(t.all)
-	var hits []hit
-	for _, n := range t.all {
-		h := newHit(n, "")
-		var said []string
-		for _, test := range n.Failures() {
-			f, word := fix{Test: test}, "open"
-			for _, fixed := range n.Fixes {
-				if i, ok := at[fixed.By]; ok && fixed.Test == test {
-					f.By, f.ID = &t.all[i].Seq, &t.all[i].ID
-					word = fmt.Sprintf("fixed by %d", *f.By)
-				}
-			}
-			h.Fixes = append(h.Fixes, f)
-			said = append(said, fmt.Sprintf("%s (%s)", test, word))
+// failed says of each test that failed which step fixed it.
+func (t thread) failed(f query.Failure) hit {
+	h := t.hit(f.ID, "")
+	var said []string
+	for _, test := range f.Tests {
+		it, word := fix{Test: test.Test}, "open"
+		if test.FixedBy != "" {
+			by := t.node(test.FixedBy)
+			it.By, it.ID = &by.Seq, &by.ID
+			word = fmt.Sprintf("fixed by %d", by.Seq)
 		}
-		if len(h.Fixes) > 0 {
-			h.Why = strings.Join(said, ", ")
-			hits = append(hits, h)
-		}
+		h.Fixes = append(h.Fixes, it)
+		said = append(said, fmt.Sprintf("%s (%s)", test.Test, word))
 	}
-	return hits
+	h.Why = strings.Join(said, ", ")
+	return h
 }
 
 func newTouching(a *app) *cobra.Command {
@@ -266,28 +245,19 @@ func newTouching(a *app) *cobra.Command {
 		Args:    arguments(1, 2), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, file := sessionAndStep(args)
-			return a.question(cmd.Context(), name, func(_ *engine.Engine, t thread) error {
-				return a.answer(t, touching(t, file), fmt.Sprintf("No step touches %s.", file))
+			return a.question(cmd.Context(), name, func(e *engine.Engine, t thread) error {
+				touchers, err := query.Touching(cmd.Context(), e.Store(), t.info.Name, path.Clean(strings.ReplaceAll(file, `\`, "/")))
+				if err != nil {
+					return err
+				}
+				var hits []hit
+				for _, u := range touchers {
+					hits = append(hits, t.hit(u.ID, strings.Join(u.Files, ", ")))
+				}
+				return a.answer(t, hits, fmt.Sprintf("No step touches %s.", file))
 			})
 		},
 	}
-}
-
-func touching(t thread, file string) []hit {
-	want := "/" + strings.TrimPrefix(path.Clean(strings.ReplaceAll(file, `\`, "/")), "/")
-	var hits []hit
-	for _, n := range t.all {
-		var files []string
-		for _, f := range n.Files {
-			if strings.HasSuffix("/"+strings.ReplaceAll(f, `\`, "/"), want) {
-				files = append(files, f)
-			}
-		}
-		if len(files) > 0 {
-			hits = append(hits, newHit(n, strings.Join(files, ", ")))
-		}
-	}
-	return hits
 }
 
 func newUsing(a *app) *cobra.Command {
@@ -302,14 +272,13 @@ func newUsing(a *app) *cobra.Command {
 				return usage("the word is empty")
 			}
 			return a.question(cmd.Context(), name, func(e *engine.Engine, t thread) error {
+				users, err := query.Using(cmd.Context(), e.Store(), t.info.Name, word)
+				if err != nil {
+					return err
+				}
 				var hits []hit
-				for n, err := range e.Store().Session(cmd.Context(), t.info.Name) {
-					if err != nil {
-						return err
-					}
-					if where := using(n, word); len(where) > 0 {
-						hits = append(hits, newHit(n, strings.Join(where, "; ")))
-					}
+				for _, u := range users {
+					hits = append(hits, t.hit(u.ID, where(u.Places, word)))
 				}
 				return a.answer(t, hits, fmt.Sprintf("No step uses %q.", word))
 			})
@@ -317,27 +286,12 @@ func newUsing(a *app) *cobra.Command {
 	}
 }
 
-// using says where in a step a word stands, with the first line that has it.
-func using(n engine.Node, word string) []string {
-	var where []string
-	look := func(part, text string) {
-		for line := range strings.Lines(text) {
-			if i := strings.Index(line, word); i >= 0 {
-				where = append(where, part+": "+shorten(oneLine(line[max(0, i-40):]), 100))
-				return
-			}
-		}
+// where says in which parts of a step a word stands, with the line around it.
+func where(places []query.Place, word string) string {
+	var said []string
+	for _, p := range places {
+		from := max(0, strings.Index(p.Line, word)-40)
+		said = append(said, p.Part+": "+shorten(oneLine(strings.ToValidUTF8(p.Line[from:], "")), 100))
 	}
-	for _, m := range n.Step.Before {
-		look(string(m.Role), m.Text)
-	}
-	look("thinking", n.Step.Thinking)
-	look("thought", n.Step.Thought)
-	for _, c := range n.Step.Calls {
-		look("call", c.Args)
-		if c.Observation != nil {
-			look("observation", c.Observation.Text)
-		}
-	}
-	return where
+	return strings.Join(said, "; ")
 }

@@ -138,10 +138,9 @@ func (a *app) showCall(n engine.Node, i int) {
 }
 
 func (a *app) showLinks(t thread, n engine.Node) {
-	nodes := index(t.all)
 	var lines []string
 	for _, p := range n.Parents {
-		line := fmt.Sprintf("%.2f %-8s step %s: %s", p.Score, p.Kind, stepNumber(t, nodes, p.ID), p.Reason)
+		line := fmt.Sprintf("%.2f %-8s step %s: %s", p.Score, p.Kind, t.number(p.ID), p.Reason)
 		if !p.Candidate {
 			line += " (no candidate: it had failed)"
 		}
@@ -162,18 +161,18 @@ func (a *app) showLinks(t thread, n engine.Node) {
 	a.section("is used by", strings.Join(lines, "\n"))
 }
 
-func stepNumber(t thread, nodes map[engine.NodeID]int, id engine.NodeID) string {
-	if i, ok := nodes[id]; ok {
+// number names a step by its number, or one that is not there by its id.
+func (t thread) number(id engine.NodeID) string {
+	if i, ok := t.at[id]; ok {
 		return fmt.Sprint(t.all[i].Seq)
 	}
 	return string(id)
 }
 
 func (a *app) showTests(t thread, n engine.Node) {
-	nodes := index(t.all)
 	fixed := map[string]string{}
 	for _, f := range n.Fixes {
-		fixed[f.Test] = stepNumber(t, nodes, f.By)
+		fixed[f.Test] = t.number(f.By)
 	}
 	marks := map[graphstore.TestStatus]string{graphstore.TestPassed: "✓", graphstore.TestFailed: "✗", graphstore.TestErrored: "✗", graphstore.TestSkipped: "-"}
 	var lines []string

@@ -30,18 +30,20 @@ func byPlace(a, b Step) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compa
 type Relative struct {
 	Step
 	Depth int                 `json:"depth"` // edges between the two, at least 1
-	Edges []graphstore.Parent `json:"edges"` // the last of them on the way, more than one if of several kinds
+	Via   graphstore.NodeID   `json:"via"`   // the step before it on the way
+	Edges []graphstore.Parent `json:"edges"` // those between it and Via, more than one if of several kinds
 }
 
-// Ancestors are the steps that a step rests on, over all edges, nearest first. With depth over 0 the way is
-// at most so many edges long.
-func Ancestors(ctx context.Context, s *graphstore.Store, session string, id graphstore.NodeID, depth int) ([]Relative, error) {
-	return relatives(ctx, s, session, id, graphstore.Walk{Depth: depth, Facts: true})
+// Ancestors are the steps that a step rests on, nearest first, as far as w walks.
+func Ancestors(ctx context.Context, s *graphstore.Store, session string, id graphstore.NodeID, w graphstore.Walk) ([]Relative, error) {
+	w.Descendants = false
+	return relatives(ctx, s, session, id, w)
 }
 
-// Descendants are the steps that rest on a step; depth is as in Ancestors.
-func Descendants(ctx context.Context, s *graphstore.Store, session string, id graphstore.NodeID, depth int) ([]Relative, error) {
-	return relatives(ctx, s, session, id, graphstore.Walk{Depth: depth, Facts: true, Descendants: true})
+// Descendants are the steps that rest on a step, nearest first, as far as w walks.
+func Descendants(ctx context.Context, s *graphstore.Store, session string, id graphstore.NodeID, w graphstore.Walk) ([]Relative, error) {
+	w.Descendants = true
+	return relatives(ctx, s, session, id, w)
 }
 
 func relatives(ctx context.Context, s *graphstore.Store, session string, id graphstore.NodeID, w graphstore.Walk) ([]Relative, error) {
@@ -59,7 +61,7 @@ func relatives(ctx context.Context, s *graphstore.Store, session string, id grap
 		if w.Descendants {
 			later, earlier = r.ID, r.Via
 		}
-		out[i] = Relative{Step: newStep(n.Node), Depth: r.Depth}
+		out[i] = Relative{Step: newStep(n.Node), Depth: r.Depth, Via: r.Via}
 		if out[i].Edges, err = edges(ctx, s, session, later, earlier); err != nil {
 			return nil, err
 		}
@@ -105,6 +107,7 @@ func along(ctx context.Context, s *graphstore.Store, session string, from, to gr
 		}
 		r := Relative{Step: newStep(n.Node)}
 		if id != from {
+			r.Via = via[id]
 			if r.Edges, err = edges(ctx, s, session, via[id], id); err != nil {
 				return nil, err
 			}
@@ -197,12 +200,12 @@ type User struct {
 
 // Place is where in a step a word stands.
 type Place struct {
-	Part string `json:"part"` // "message", "thought", "action" or "observation"
-	Call int    `json:"call"` // of an action or observation, which call's
+	Part string `json:"part"` // the role of a message, "thinking", "thought", "call" or "observation"
+	Call int    `json:"call"` // of a call or an observation, which, counted from 0
 	Line string `json:"line"` // the first line that has it
 }
 
-// Using are the steps in whose messages, thought, actions or observations a word stands, in the order in
+// Using are the steps in whose messages, thoughts, calls or observations a word stands, in the order in
 // which they were put. It reads the whole session.
 func Using(ctx context.Context, s *graphstore.Store, session, word string) ([]User, error) {
 	if word == "" {
@@ -234,11 +237,12 @@ func places(step graphstore.Step, word string) []Place {
 		out = append(out, Place{part, call, line})
 	}
 	for _, m := range step.Before {
-		look("message", 0, m.Text)
+		look(string(m.Role), 0, m.Text)
 	}
+	look("thinking", 0, step.Thinking)
 	look("thought", 0, step.Thought)
 	for i, c := range step.Calls {
-		look("action", i, c.Name+" "+c.Args)
+		look("call", i, c.Name+" "+c.Args)
 		if c.Observation != nil {
 			look("observation", i, c.Observation.Text)
 		}

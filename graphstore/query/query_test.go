@@ -78,26 +78,29 @@ func said(relatives []Relative) string {
 func TestRelatives(t *testing.T) {
 	ctx := context.Background()
 	s, nodes := story(t)
-	type ask func(context.Context, *graphstore.Store, string, graphstore.NodeID, int) ([]Relative, error)
+	type ask func(context.Context, *graphstore.Store, string, graphstore.NodeID, graphstore.Walk) ([]Relative, error)
 	for _, c := range []struct {
-		why   string
-		ask   ask
-		node  int
-		depth int
-		want  string
+		why  string
+		ask  ask
+		node int
+		walk graphstore.Walk
+		want string
 	}{
-		{"all the way, the failed step among them", Ancestors, 4, 0, "3@1 edit, 2@2 literal file, 1@2 test, 0@3 literal"},
-		{"no further than asked", Ancestors, 4, 1, "3@1 edit"},
-		{"a step that rests on nothing", Ancestors, 0, 0, ""},
-		{"the other way", Descendants, 1, 0, "3@1 test, 4@2 edit"},
-		{"all that rests on the first", Descendants, 0, 0, "1@1 literal, 2@1 literal, 3@2 test, 4@3 edit"},
+		{"all the way, the failed step among them", Ancestors, 4, graphstore.Walk{Facts: true}, "3@1 edit, 2@2 literal file, 1@2 test, 0@3 literal"},
+		{"only what may stand in a context", Ancestors, 4, graphstore.Walk{}, "3@1 edit, 2@2 literal file, 0@3 literal"},
+		{"no further than asked", Ancestors, 4, graphstore.Walk{Facts: true, Depth: 1}, "3@1 edit"},
+		{"no more than asked", Ancestors, 4, graphstore.Walk{W: 2}, "3@1 edit, 2@2 literal file"},
+		{"a step that rests on nothing", Ancestors, 0, graphstore.Walk{Facts: true}, ""},
+		{"the other way", Descendants, 1, graphstore.Walk{Facts: true}, "3@1 test, 4@2 edit"},
+		{"all that rests on the first", Descendants, 0, graphstore.Walk{Facts: true}, "1@1 literal, 2@1 literal, 3@2 test, 4@3 edit"},
+		{"the function says which way", Ancestors, 0, graphstore.Walk{Descendants: true}, ""},
 	} {
-		got, err := c.ask(ctx, s, "story", nodes[c.node].ID, c.depth)
+		got, err := c.ask(ctx, s, "story", nodes[c.node].ID, c.walk)
 		if err != nil || said(got) != c.want {
 			t.Errorf("%s: %s, %v, want %s", c.why, said(got), err, c.want)
 		}
 	}
-	if _, err := Ancestors(ctx, s, "story", graphstore.Root("x"), 0); !errors.Is(err, graphstore.ErrNotFound) {
+	if _, err := Ancestors(ctx, s, "story", graphstore.Root("x"), graphstore.Walk{}); !errors.Is(err, graphstore.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -163,6 +166,11 @@ func TestUsing(t *testing.T) {
 	}
 	if err != nil || fmt.Sprint(out) != want {
 		t.Fatalf("%v, %v", out, err)
+	}
+	for word, part := range map[string]string{"pytest": "call", "bash": "call", "1 passed": "observation", "Again": "thought"} {
+		if got, err := Using(ctx, s, "story", word); err != nil || len(got) == 0 || got[0].Places[0].Part != part {
+			t.Errorf("%s: %v, %v, want it in the %s", word, got, err, part)
+		}
 	}
 	if _, err := Using(ctx, s, "story", ""); err == nil {
 		t.Error("no word was looked for")
