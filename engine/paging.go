@@ -110,13 +110,17 @@ func (s *Session) pending(messages []Message) int {
 
 // pager gives what chooses page-ins under a policy.
 func (s *Session) pager(ctx context.Context, p Policy, path []kept) (pager, error) {
-	if p.name != "paper-tail" {
-		return predicted, nil
+	walk := graphstore.Walk{W: kinAncestors, M: kinParents}
+	if p.name == "paper-tail" {
+		walk = graphstore.Walk{W: p.b, M: p.a}
 	}
 	current, _ := current(path) // there is an observation, and so a call
-	reached, err := s.engine.store.Ancestry(ctx, s.name, current.ID, graphstore.Walk{W: p.b, M: p.a})
+	reached, err := s.engine.store.Ancestry(ctx, s.name, current.ID, walk)
 	if err != nil {
 		return nil, err
+	}
+	if p.name != "paper-tail" {
+		return predicted(kin(reached)), nil
 	}
 	return func(after *desk, l level, room int) []clip {
 		return after.bring(after.hidden(reached), min(room, l.choice.Cap))

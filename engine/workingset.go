@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ctxweaver/ctxweaver/compress"
+	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // level is one setting of the working set. How the numbers were found: benchmarks/evidence.
@@ -24,9 +25,9 @@ type level struct {
 }
 
 var levels = map[string]level{
-	"lean":    {keep: 3, apart: 15, trigger: 12000, patience: 0.5, small: 50, carry: 1, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 5e-4, Alpha: 0.7, Dup: 1, Cap: 3000}},
-	"default": {keep: 4, apart: 20, trigger: 12000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 2.9e-4, Alpha: 0.7, Dup: 0.5, Cap: 4000}},
-	"rich":    {keep: 4, apart: 20, trigger: 20000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 1.4e-4, Alpha: 0.7, Dup: 0.5, Cap: 5000}},
+	"lean":    {keep: 3, apart: 15, trigger: 12000, patience: 0.5, small: 50, carry: 1, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 3.2e-3, Alpha: 0.7, Dup: 1, Cap: 3000}},
+	"default": {keep: 4, apart: 20, trigger: 12000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 1.5e-3, Alpha: 0.7, Dup: 0.5, Cap: 4000}},
+	"rich":    {keep: 4, apart: 20, trigger: 20000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 5.3e-4, Alpha: 0.7, Dup: 0.5, Cap: 5000}},
 }
 
 const (
@@ -232,20 +233,46 @@ func (d *desk) due(l level, r Request, z sizes, held float64) string {
 	return fmt.Sprintf("holding %d tokens had cost more than rewriting %d", z.junk(), z.suffix)
 }
 
-// predicted is the pager of a working set: the runs that the next call probably takes something from.
-func predicted(after *desk, l level, room int) []clip {
-	choice := l.choice
-	choice.Overhead = clipOverhead
-	choice.Cap = max(0, min(choice.Cap, room))
-	remaining := max(1, epoch-after.since())
-	choice.Threshold *= (1 + l.remaining*float64(remaining)/epoch) * math.Pow(after.waste(), l.learning)
-	if after.since() == 0 {
-		choice.Threshold *= l.carry
+// What the current step rests on is paged in more readily: what a step was made from, the next one is mostly made
+// from too, also where the words alone do not say so. A parent's runs score 1 + kinship times as much, and those
+// of each step further on half of that more.
+const (
+	kinship      = 10
+	kinAncestors = 10
+	kinParents   = 3 // of a step, that are walked
+)
+
+// kin are the current step's ancestors, by how near they are: 1 for a parent, and half for each step on.
+func kin(reached []graphstore.Reached) map[NodeID]float64 {
+	out := make(map[NodeID]float64, len(reached))
+	for _, r := range reached {
+		out[r.ID] = math.Pow(0.5, float64(r.Depth-1))
 	}
-	choice.Threshold /= after.callsPerTurn() // a turn that makes several calls needs more at once
-	runs := after.ranker.Choose(after.sight(), after.ranker.Scores(), choice)
-	slices.Sort(runs)
-	return after.clips(runs)
+	return out
+}
+
+// predicted is the pager of a working set: the runs that the next call probably takes something from.
+func predicted(near map[NodeID]float64) pager {
+	return func(after *desk, l level, room int) []clip {
+		choice := l.choice
+		choice.Overhead = clipOverhead
+		choice.Cap = max(0, min(choice.Cap, room))
+		remaining := max(1, epoch-after.since())
+		choice.Threshold *= (1 + l.remaining*float64(remaining)/epoch) * math.Pow(after.waste(), l.learning)
+		if after.since() == 0 {
+			choice.Threshold *= l.carry
+		}
+		choice.Threshold /= after.callsPerTurn() // a turn that makes several calls needs more at once
+		scores := after.ranker.Scores()
+		for _, o := range after.seen {
+			for r := o.from; r < o.to; r++ {
+				scores[r] = min(1, scores[r]*(1+kinship*near[o.ID]))
+			}
+		}
+		runs := after.ranker.Choose(after.sight(), scores, choice)
+		slices.Sort(runs)
+		return after.clips(runs)
+	}
 }
 
 // callsPerTurn is how many calls a turn has had so far.
