@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the figures as they are now to testdata/golden.txt")
 
-var goldenPolicies = []string{"full", "window:5", "polling:5/20", "paper:3/5"}
+var goldenPolicies = []string{"full", "window:5", "polling:5/20", "paper:3/5", "paper-tail:3/5", "workingset"}
 
 // TestGolden guards against a silent loss of quality: a change of these figures is to be seen, and meant.
 func TestGolden(t *testing.T) {
@@ -29,7 +29,7 @@ func TestGolden(t *testing.T) {
 	}
 	var got bytes.Buffer
 	line := func(session, policy string, s Score) {
-		fmt.Fprintf(&got, "%-12s %-13s recall %.3f  lines %.3f  served %.3f  prompt %6.0f  uncached %6.0f  cost %6.0f  rereads %3d\n",
+		fmt.Fprintf(&got, "%-12s %-14s recall %.3f  lines %.3f  served %.3f  prompt %6.0f  uncached %6.0f  cost %6.0f  rereads %3d\n",
 			session, policy, s.Recall(), s.LineRecall(), s.ServedShare(), s.MeanPrompt(), s.MeanUncached(), s.Cost(), s.Rereads)
 	}
 	totals := make([]Score, len(goldenPolicies))

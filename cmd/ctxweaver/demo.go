@@ -21,7 +21,7 @@ var demoTrajectory []byte
 // demoName is the session that demo --keep stores.
 const demoName = "demo"
 
-var demoPolicies = []engine.Policy{engine.Full, engine.LatestN(5), engine.Polling(5, 20), engine.Paper(3, 5)}
+var demoPolicies = []engine.Policy{engine.Full, engine.LatestN(5), engine.Polling(5, 20), engine.Paper(3, 5), engine.WorkingSet}
 
 func newDemo(a *app) *cobra.Command {
 	var keep bool
@@ -29,7 +29,7 @@ func newDemo(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show on a bundled trajectory what ctxweaver does",
-		Long: `Import a bundled trajectory, draw its graph, and set side by side what four policies would have put before the
+		Long: `Import a bundled trajectory, draw its graph, and set side by side what five policies would have put before the
 agent: what they kept, what they lost, and what they cost. It needs no network and leaves nothing behind, unless
 --keep puts the session into the store.`,
 		Example: "  ctxweaver demo\n  ctxweaver demo --keep && ctxweaver log demo",
