@@ -221,7 +221,8 @@ func gatherFiles(args []string) (paths []string, skipped int, failures []error) 
 				failures = append(failures, err)
 				continue
 			}
-			if len(found.Paths) == 0 {
+			failures = append(failures, found.Unread...)
+			if len(found.Paths)+len(found.Unread) == 0 {
 				failures = append(failures, fmt.Errorf("%s: no trajectories in it (%s of other kinds)", arg, plural(found.Skipped, "file")))
 				continue
 			}

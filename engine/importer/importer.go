@@ -92,7 +92,7 @@ func Formats() []string {
 // no id of their own. The main thread comes first. What had to be skipped is in the Notes; an
 // error means that nothing could be read.
 func Read(r io.Reader, name string, opts Options) ([]*Trajectory, error) {
-	data, err := load(r, opts.limit())
+	data, cut, err := load(r, opts.limit())
 	if err != nil {
 		return nil, named(name, err)
 	}
@@ -107,6 +107,9 @@ func Read(r io.Reader, name string, opts Options) ([]*Trajectory, error) {
 	ts = withSteps(ts)
 	if len(ts) == 0 {
 		return nil, named(name, fmt.Errorf("%s: %w: no message and no step", f.name, ErrEmpty))
+	}
+	if cut != nil {
+		ts[0].Notes.Broken = append(ts[0].Notes.Broken, fmt.Sprintf("byte %d: the file is damaged or cut off here (%v); what follows is missing", len(data), cut))
 	}
 	christen(ts, name)
 	return ts, nil

@@ -24,30 +24,31 @@ var (
 )
 
 // load reads a file whole, decompressed, as valid UTF-8 with plain line ends. Carriage returns
-// inside JSON strings are escaped there, and so stay.
-func load(r io.Reader, limit int64) ([]byte, error) {
-	r, err := decompressed(r, limit)
-	if err != nil {
-		return nil, err
+// inside JSON strings are escaped there, and so stay. Of a file that is damaged or cut off it gives what
+// there is before that, and in cut what is wrong with it.
+func load(r io.Reader, limit int64) (data []byte, cut, err error) {
+	if r, err = decompressed(r, limit); err != nil {
+		return nil, nil, fmt.Errorf("damaged or cut off: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	data, err = io.ReadAll(io.LimitReader(r, limit+1))
 	if errors.Is(err, zstd.ErrDecoderSizeExceeded) || int64(len(data)) > limit {
-		return nil, fmt.Errorf("%w: over %d MB", ErrTooLarge, limit>>20)
+		return nil, nil, fmt.Errorf("%w: over %d MB", ErrTooLarge, limit>>20)
 	}
-	if err != nil && len(data) == 0 { // of a file that was cut off, what there is
-		return nil, err
+	if err != nil && len(data) == 0 {
+		return nil, nil, fmt.Errorf("damaged or cut off: %w", err)
 	}
+	cut = err
 	data = bytes.TrimPrefix(data, byteOrder)
 	if bytes.Contains(data, []byte("\r\n")) {
 		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, ErrEmpty
+		return nil, nil, ErrEmpty
 	}
 	if !utf8.Valid(data) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
-	return data, nil
+	return data, cut, nil
 }
 
 func decompressed(r io.Reader, limit int64) (io.Reader, error) {

@@ -3,7 +3,9 @@ package importer
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -219,5 +221,40 @@ func TestReadFolder(t *testing.T) {
 	}
 	if _, err := ReadFile(t.TempDir(), Options{}); !errors.Is(err, ErrUnknownFormat) {
 		t.Errorf("a folder of something else: %v", err)
+	}
+}
+
+// Of a compressed file that is cut off or damaged, what there is is read, and that there was more is said; where
+// nothing can be read that is the error. Never is it taken for the whole.
+func TestReadTorn(t *testing.T) {
+	var text strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&text, `{"role":"%s","content":"%x"}`+"\n", []string{"user", "assistant"}[i%2], sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
+	}
+	coder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, whole := range map[string]string{"gzip": zipped(t, text.String()), "zstd": string(coder.EncodeAll([]byte(text.String()), nil))} {
+		if ts, err := Read(strings.NewReader(whole), "x.jsonl", Options{}); err != nil || len(ts[0].Notes.Broken) > 0 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		damaged := []byte(whole)
+		damaged[len(damaged)*3/4] ^= 0xff
+		torn := map[string]string{"damaged": string(damaged)}
+		for _, n := range []int{5, len(whole) / 4, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
+			torn[fmt.Sprintf("cut at %d of %d", n, len(whole))] = whole[:n]
+		}
+		for how, data := range torn {
+			ts, err := Read(strings.NewReader(data), "x.jsonl", Options{})
+			switch {
+			case err != nil:
+				if !strings.Contains(err.Error(), "damaged or cut off") {
+					t.Errorf("%s %s: %v", name, how, err)
+				}
+			case !strings.Contains(strings.Join(ts[0].Notes.Broken, "\n"), "damaged or cut off here"):
+				t.Errorf("%s %s: %d steps, and nothing said of what is missing: %q", name, how, len(ts[0].Steps), ts[0].Notes.Broken)
+			}
+		}
 	}
 }

@@ -25,14 +25,14 @@ type Trajectory struct {
 
 // Notes counts what a reader should know about how well a file was read.
 type Notes struct {
-	Orphans     int      // results whose call is nowhere; kept as messages
-	Unanswered  int      // calls without a result
-	Images      int      // pictures left out
-	Failed      int      // observations that the harness flagged as errors
-	Compactions int      // times the harness replaced its own history
-	Evicted     int      // results that the harness had already thrown away
-	Truncated   int      // observations that the writer of the file had cut
-	Broken      []string // what could not be read and was skipped, each with its place ("line 12: …")
+	Orphans     int      `json:"orphans,omitempty"`     // results whose call is nowhere; kept as messages
+	Unanswered  int      `json:"unanswered,omitempty"`  // calls without a result
+	Images      int      `json:"images,omitempty"`      // pictures left out
+	Failed      int      `json:"failed,omitempty"`      // observations that the harness flagged as errors
+	Compactions int      `json:"compactions,omitempty"` // times the harness replaced its own history
+	Evicted     int      `json:"evicted,omitempty"`     // results that the harness had already thrown away
+	Truncated   int      `json:"truncated,omitempty"`   // observations that the writer of the file had cut
+	Broken      []string `json:"broken,omitempty"`      // what could not be read and was skipped, each with its place ("line 12: …")
 }
 
 // Calls counts the calls of all steps, each on its own. Calls that one joint observation

@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,7 +13,8 @@ import (
 // Files are what Walk found.
 type Files struct {
 	Paths   []string // for ReadFile, in lexical order
-	Skipped int      // files that are something else, or that cannot be read
+	Skipped int      // files that are something else
+	Unread  []error  // what could have been a trajectory and cannot be read, each with its path
 }
 
 // Walk looks through a folder for files that a format knows, by their content. A folder in which
@@ -23,11 +26,18 @@ func Walk(root string) (Files, error) {
 		case err != nil && path == root:
 			return err
 		case err != nil:
-			found.Skipped++
+			found.Unread = append(found.Unread, err)
 			return nil
 		case e.IsDir():
 			return found.dir(path, e.Name())
-		case e.Type().IsRegular() && known(path):
+		case !e.Type().IsRegular():
+			found.Skipped++
+			return nil
+		}
+		switch ok, err := known(path); {
+		case err != nil:
+			found.Unread = append(found.Unread, err)
+		case ok:
 			found.Paths = append(found.Paths, path)
 		default:
 			found.Skipped++
@@ -51,37 +61,39 @@ func (f *Files) dir(path, name string) error {
 }
 
 // known reports whether a format would read the file.
-func known(path string) bool {
-	if !plausible(path) {
-		return false
-	}
+func known(path string) (bool, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return false
-	}
-	defer file.Close()
-	data, err := load(file, DefaultLimit)
-	if err != nil {
-		return false
-	}
-	_, ok := detect(filepath.Base(path), data)
-	return ok
-}
-
-// plausible looks at the ending and the first bytes only, so that pictures and programs are not read
-// whole.
-func plausible(path string) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		return false
+		return false, err
 	}
 	defer file.Close()
 	head := make([]byte, 512)
 	n, err := io.ReadFull(file, head)
-	if n == 0 || err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return false
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return false, err
 	}
-	head = head[:n]
+	if n == 0 || !plausible(path, head[:n]) {
+		return false, nil
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	data, cut, err := load(file, DefaultLimit)
+	if errors.Is(err, ErrEmpty) {
+		return false, nil
+	} else if err != nil {
+		return false, named(path, err)
+	}
+	_, ok := detect(filepath.Base(path), data)
+	if !ok && cut != nil {
+		return false, named(path, fmt.Errorf("damaged or cut off: %w", cut))
+	}
+	return ok, nil
+}
+
+// plausible looks at the ending and the first bytes only, so that pictures and programs are not read
+// whole.
+func plausible(path string, head []byte) bool {
 	if strings.HasPrefix(string(head), string(gzipMagic)) || strings.HasPrefix(string(head), string(zstdMagic)) {
 		return true
 	}

@@ -24,10 +24,15 @@ func TestWalk(t *testing.T) {
 	write(t, at("picture.json"), "\x89PNG\x00")
 	write(t, at(".git/session.json"), small)
 	write(t, at("node_modules/x/session.json"), small)
+	write(t, at("torn.json.gz"), zipped(t, small)[:12])
 	got, err := Walk(root)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(got.Unread) != 1 || !strings.Contains(got.Unread[0].Error(), at("torn.json.gz")+": damaged or cut off") {
+		t.Errorf("what cannot be read: %v, want torn.json.gz", got.Unread)
+	}
+	got.Unread = nil
 	want := Files{Paths: []string{at("a/deep/log.json.gz"), at("b/session.json"), at("c/events")}, Skipped: 6}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
