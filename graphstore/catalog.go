@@ -111,13 +111,11 @@ func (s *Store) change(ctx context.Context, session string, create bool, fn func
 	if err := checkName(session); err != nil {
 		return err
 	}
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.enterToWrite(ctx, session)
+	if err != nil {
 		return err
 	}
-	defer s.life.RUnlock()
-	mu := s.writer(session)
-	mu.Lock()
-	defer mu.Unlock()
+	defer leave()
 	if err := s.roomFor(0); err != nil {
 		return fmt.Errorf("session %q: %w", session, err)
 	}

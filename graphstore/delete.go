@@ -13,13 +13,11 @@ import (
 // the process dies while its keys are being dropped: Open goes on with that. Space comes back by and by,
 // or with Compact.
 func (s *Store) Delete(ctx context.Context, session string) error {
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.enterToWrite(ctx, session)
+	if err != nil {
 		return err
 	}
-	defer s.life.RUnlock()
-	mu := s.writer(session)
-	mu.Lock()
-	defer mu.Unlock()
+	defer leave()
 	number, err := s.doom(session)
 	if err != nil {
 		return err

@@ -37,13 +37,11 @@ func (s *Store) Put(ctx context.Context, session string, nodes ...Node) error {
 	if len(nodes) == 0 {
 		return nil
 	}
-	if err := s.enter(ctx); err != nil {
+	leave, err := s.enterToWrite(ctx, session)
+	if err != nil {
 		return err
 	}
-	defer s.life.RUnlock()
-	mu := s.writer(session)
-	mu.Lock()
-	defer mu.Unlock()
+	defer leave()
 	batches := split(nodes)
 	late, err := s.holdBack(session, batches)
 	if err != nil {

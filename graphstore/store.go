@@ -144,6 +144,20 @@ func (s *Store) writer(session string) *sync.Mutex {
 	return &s.writers[maphash.String(s.seed, session)%uint64(len(s.writers))]
 }
 
+// enterToWrite is enter, and waits for the lock under which the session is written. A call that got no error
+// ends with leave.
+func (s *Store) enterToWrite(ctx context.Context, session string) (leave func(), err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	mu := s.writer(session)
+	mu.Lock()
+	return func() {
+		mu.Unlock()
+		s.life.RUnlock()
+	}, nil
+}
+
 // view runs fn over a snapshot of the database.
 func (s *Store) view(ctx context.Context, fn func(*badger.Txn) error) error {
 	if err := s.enter(ctx); err != nil {
