@@ -1,9 +1,6 @@
 package main
 
-import (
-	"math"
-	"strings"
-)
+import "strings"
 
 // table lays text out in columns, two spaces apart.
 type table struct {
@@ -35,22 +32,21 @@ func plain(texts ...string) []cell {
 
 func (t *table) add(row ...cell) { t.rows = append(t.rows, row) }
 
-// printTable prints the table as wide as the terminal. In a pipe or a file nothing is cut off: what reads it
-// wants the whole name or reason.
+// printTable prints the table as wide as the terminal. In a pipe or a file names and the last column, which
+// nothing is padded for, are whole: what reads it looks for them.
 func (a *app) printTable(t *table) {
-	most := screen()
-	if most == 0 {
-		most = math.MaxInt
-	}
-	for _, line := range t.lines(most, a.style().bold) {
+	for _, line := range t.lines(screen(), a.style().bold) {
 		a.print("%s", line)
 	}
 }
 
-// least is the fewest columns that a stretching column is cut to.
-const least = 8
+const (
+	least = 8  // the fewest columns that a stretching column is cut to
+	ample = 60 // the most that it takes before others where nothing bounds the line
+)
 
-// lines are the table's lines, none wider than most where the stretching columns allow it.
+// lines are the table's lines, none wider than most where the stretching columns allow it. With most 0 they may
+// be as wide as they like.
 func (t *table) lines(most int, head func(string) string) []string {
 	widths := t.widths(most)
 	heads := make([]cell, len(t.heads))
@@ -72,9 +68,12 @@ func (t *table) widths(most int) []int {
 		for _, row := range t.rows {
 			widths[i] = max(widths[i], columns(row[i].text))
 		}
+		if most == 0 && h.stretch && !h.name && i < len(t.heads)-1 {
+			widths[i] = min(widths[i], ample)
+		}
 		total += widths[i]
 	}
-	for total > most { // the widest gives way first
+	for most > 0 && total > most { // the widest gives way first
 		widest := -1
 		for i, h := range t.heads {
 			if h.stretch && widths[i] > least && (widest < 0 || widths[i] > widths[widest]) {

@@ -44,6 +44,17 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// In a pipe, names and the last column are whole, and what stands between is not padded without end.
+func TestTableInPipe(t *testing.T) {
+	long := strings.Repeat("word ", 50) + "end"
+	tab := &table{heads: []column{{head: "NAME", stretch: true, name: true}, {head: "WHAT", stretch: true}, {head: "WHY", stretch: true}}}
+	tab.add(plain(long, long, long)...)
+	line := tab.lines(0, nil)[1]
+	if got := strings.Count(line, "end"); got != 2 || columns(line) > 2*columns(long)+ample+4 {
+		t.Errorf("%d of the two whole, %d columns: %s", got, columns(line), line)
+	}
+}
+
 func TestShorten(t *testing.T) {
 	for _, test := range []struct {
 		reason, text string
