@@ -109,6 +109,9 @@ func ParsePolicy(s string) (Policy, error) {
 		}
 		n, err := numbers(rest)
 		if err != nil || len(n) != p.numbers || strings.HasSuffix(s, ":") {
+			if p.numbers == 0 {
+				return Policy{}, fmt.Errorf("policy %q: %s takes no numbers", s, p.form)
+			}
 			return Policy{}, fmt.Errorf("policy %q: want the form %s, with whole numbers from 1", s, p.form)
 		}
 		n = append(n, 0, 0, 0)
