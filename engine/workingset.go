@@ -269,9 +269,7 @@ func predicted(near map[NodeID]float64) pager {
 				scores[r] = min(1, scores[r]*(1+kinship*near[o.ID]))
 			}
 		}
-		runs := after.ranker.Choose(after.sight(), scores, choice)
-		slices.Sort(runs)
-		return after.clips(runs)
+		return after.clips(after.ranker.Choose(after.sight(), scores, choice)) // runs come in order
 	}
 }
 

@@ -123,25 +123,6 @@ func (j *jest) stories(file string) bool {
 }
 
 func (j *jest) closing(counts string) {
-	var s Summary
-	for _, m := range jestCount.FindAllStringSubmatch(counts, -1) {
-		switch n := number(m[1]); m[2] {
-		case "failed":
-			s.Failed = n
-		case "passed":
-			s.Passed = n
-		default:
-			s.Skipped += n
-		}
-	}
-	for _, t := range j.results[j.start:] {
-		if t.Status == Errored {
-			s.Errors++
-		}
-	}
-	if s.Failed+s.Errors == 0 {
-		s.Errors = j.suites
-	}
+	j.closeCounted(jestCount, counts, j.suites)
 	j.suites = 0
-	j.close(s)
 }

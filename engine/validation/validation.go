@@ -11,6 +11,7 @@
 package validation
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -244,4 +245,29 @@ const (
 
 func isGroup(name string) bool {
 	return name == allTests || strings.HasSuffix(name, all) || strings.HasSuffix(name, rest) || strings.HasSuffix(name, some)
+}
+
+// closeCounted closes a run by the counts of its closing line, each a number and a word in the pattern's two groups.
+// If it counts no failure, the suites that could not be run are the errors.
+func (r *run) closeCounted(count *regexp.Regexp, counts string, suites int) {
+	var s Summary
+	for _, m := range count.FindAllStringSubmatch(counts, -1) {
+		switch n := number(m[1]); m[2] {
+		case "failed":
+			s.Failed = n
+		case "passed":
+			s.Passed = n
+		default:
+			s.Skipped += n
+		}
+	}
+	for _, t := range r.results[r.start:] {
+		if t.Status == Errored {
+			s.Errors++
+		}
+	}
+	if s.Failed+s.Errors == 0 {
+		s.Errors = suites
+	}
+	r.close(s)
 }

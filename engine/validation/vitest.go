@@ -37,7 +37,7 @@ func parseVitest(lines []string, r *run) {
 			r.believed = true
 			suites = number(m[1])
 		} else if m := vitestClosing.FindStringSubmatch(line); m != nil && r.believed {
-			vitestClose(r, m[1], suites)
+			r.closeCounted(vitestCount, m[1], suites)
 			suites = 0
 		}
 	}
@@ -53,27 +53,4 @@ func vitestScope(r *run, file string, tests int, counts string, ok bool) {
 	case !skipped && (ok || failed):
 		r.whole(file, failed)
 	}
-}
-
-func vitestClose(r *run, counts string, suites int) {
-	var s Summary
-	for _, m := range vitestCount.FindAllStringSubmatch(counts, -1) {
-		switch n := number(m[1]); m[2] {
-		case "failed":
-			s.Failed = n
-		case "passed":
-			s.Passed = n
-		default:
-			s.Skipped += n
-		}
-	}
-	for _, t := range r.results[r.start:] {
-		if t.Status == Errored {
-			s.Errors++
-		}
-	}
-	if s.Failed+s.Errors == 0 {
-		s.Errors = suites
-	}
-	r.close(s)
 }
