@@ -5,6 +5,8 @@
 // parents of one turn among the candidates of a Trace, and an Answer gives Choices with reasons.
 package controller
 
+import "time"
+
 // Turn is one step, as text.
 type Turn struct {
 	ID      string   // unique in the session
@@ -66,12 +68,28 @@ type Question struct {
 	Trace *Trace
 	// Candidates, newest first, are what a model chooses from.
 	Candidates []Past
+	// Found is what rules chose already, by falling score, for one that only adds to it.
+	Found []Choice
 }
 
 // Answer holds all choices, by falling score, then newest first.
 type Answer struct {
 	Choices []Choice
 	By      string
+	Origin  Origin
+	// Vector is the turn's own embedding, of a model that makes one; it is kept beside the node.
+	Vector []float32
+}
+
+// Origin says what it took a model to answer. The zero value is of rules.
+type Origin struct {
+	Model  string        `json:"model,omitempty"`  // its name
+	Digest string        `json:"digest,omitempty"` // of its weights, as the server tells it
+	Prompt string        `json:"prompt,omitempty"` // hash of the prompt that it was given, without the question
+	Calls  int           `json:"calls,omitempty"`  // of the server
+	In     int           `json:"in,omitempty"`     // tokens read, cached ones included
+	Out    int           `json:"out,omitempty"`    // tokens written
+	Took   time.Duration `json:"took,omitempty"`   // nanoseconds, waiting included
 }
 
 // SummaryQuestion asks for a step's summary, given the task (§3.1), and for the summary of the step with
@@ -88,6 +106,7 @@ type Summary struct {
 	Step       string // at most Rules.StepWords words
 	Dependency string // at most Rules.DependencyWords words
 	By         string
+	Origin     Origin
 }
 
 // Rules is the controller that needs no model: literal information flow, file, edit and test links.

@@ -109,7 +109,7 @@ func TestSummaryProperties(t *testing.T) {
 			depLimit = 70
 		}
 		fail := func(what, detail string) {
-			t.Fatalf("seed %d round %d: %s: %q\ngot %+q", seed, round, what, detail, got)
+			t.Fatalf("seed %d round %d: %s: %q\ngot %+v", seed, round, what, detail, got)
 		}
 		for _, part := range []struct {
 			text, from string

@@ -167,6 +167,7 @@ type Past struct {
 	ID      string
 	Kind    Kind
 	Summary string
+	Vector  []float32 // its embedding by the model that is asked, where one was kept; or nil
 }
 
 // Newest lists up to n candidates (§3.2), newest first.
