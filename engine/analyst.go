@@ -130,6 +130,10 @@ func (a *analyst) parent(c controller.Choice, by string) graphstore.Parent {
 // validate labels the node from its tests (§3.3) and tells which earlier failures it fixed.
 func (a *analyst) validate(n *Node, turn controller.Turn) validation.Change {
 	n.Tests, n.Evidence = nil, nil
+	if a.engine.ablation.NoValidation {
+		n.Validation = graphstore.Unknown
+		return validation.Change{}
+	}
 	for i, c := range n.Step.Calls {
 		o := c.Observation
 		if o == nil {

@@ -60,6 +60,8 @@ type Engine struct {
 	store *graphstore.Store
 	count *compress.Counter
 	opts  Options
+	// ablation is set by a replay alone.
+	ablation Ablation
 
 	mu       sync.Mutex
 	sessions map[string]*Session

@@ -110,7 +110,11 @@ func (s *Session) pending(messages []Message) int {
 
 // pager gives what chooses page-ins under a policy.
 func (s *Session) pager(ctx context.Context, p Policy, path []kept) (pager, error) {
-	walk := graphstore.Walk{W: kinAncestors, M: kinParents}
+	ablation := s.engine.ablation
+	if ablation.NoGraph && p.name == WorkingSet.name {
+		return predicted(nil), nil
+	}
+	walk := ablation.walk()
 	if p.name == "paper-tail" {
 		walk = graphstore.Walk{W: p.b, M: p.a}
 	}

@@ -13,6 +13,8 @@ type ReplayOptions struct {
 	Budget  int               // of each Window, in tokens; 0: none. A larger one is given all the same
 	Prices  Prices            // as in Request
 	Weights *compress.Weights // as in Options
+	// Ablation leaves parts of the method out.
+	Ablation Ablation
 }
 
 // Replay runs a policy over a trajectory as if it were happening, and gives the context that the agent
@@ -33,6 +35,7 @@ func ReplayEach(ctx context.Context, steps []Step, ps []Policy, o ReplayOptions,
 		return err
 	}
 	defer e.Close()
+	e.ablation = o.Ablation
 	s := e.Session("replay")
 	s.appending.Lock()
 	defer s.appending.Unlock()
