@@ -13,17 +13,21 @@ type Prices struct {
 	Name     string        `json:"name"`
 	Read     float64       `json:"read"`     // of tokens that the provider has cached
 	Write    float64       `json:"write"`    // of tokens that it has not
-	Lifetime time.Duration `json:"lifetime"` // after which an idle cache is cold
+	Lifetime time.Duration `json:"lifetime"` // after which an idle cache is cold; 0: there is no cache
 }
 
-// prices are the presets; the first is the default.
+// prices are the presets; the first is the default. Where a provider promises no lifetime, it is what users mostly
+// see: one that is too long misses page-outs that would be free, one that is too short pays for rewriting a warm cache.
 var prices = []Prices{
-	{"cached", 0.1, 1.25, 5 * time.Minute},
-	{"cached-1h", 0.1, 2, time.Hour},
-	{"cached-free-write", 0.1, 1, 5 * time.Minute},
-	{"half", 0.5, 1, 5 * time.Minute},
+	{"anthropic", 0.1, 1.25, 5 * time.Minute},
+	{"anthropic-1h", 0.1, 2, time.Hour},
+	{"openai", 0.1, 1.25, 30 * time.Minute},        // GPT-5.6 and later
+	{"openai-free-write", 0.1, 1, 5 * time.Minute}, // GPT-5 to 5.5
+	{"gemini", 0.1, 1, 5 * time.Minute},            // what it caches by itself
+	{"deepseek", 0.1, 1, time.Hour},                // on disk, for hours
+	{"local", 0.02, 1, 5 * time.Minute},            // what is cached need not be processed again, but is attended to
+	{"half", 0.5, 1, 5 * time.Minute},              // GPT-4o and its kind
 	{"uncached", 1, 1, 0},
-	{"local", 0.02, 1, 5 * time.Minute},
 }
 
 // PricePresets are the prices that have a name; the first are the default.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+
+	"github.com/ctxweaver/ctxweaver/engine"
 )
 
 // Baseline is the policy that ratios and classes of length refer to; every Report has it.
@@ -47,7 +49,7 @@ type Row struct {
 	Stability   *Stability `json:"stability,omitempty"`
 }
 
-// Money is what a thousand requests cost.
+// Money is what a thousand requests cost at one of engine.PricePresets.
 type Money struct {
 	Prices string  `json:"prices"`
 	Unit   string  `json:"unit"`
@@ -196,7 +198,8 @@ func (s summary) row(drawn sample, p int, members []int) Row {
 		PromptRatio: to(Score.MeanPrompt), CostRatio: to(Score.Cost), MoneyRatio: to(s.money),
 		Rereads: 100 * ratio(total.Rereads, total.Requests), Millis: 1000 * total.Seconds / float64(max(1, total.Requests)),
 	}
-	for _, prices := range Presets {
+	for _, ratios := range engine.PricePresets() {
+		prices := InMoney(ratios)
 		r.Money = append(r.Money, Money{prices.Name, prices.Unit, total.Money(prices)})
 	}
 	for _, i := range members {

@@ -219,7 +219,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReport(sessions, policies, 2, results, Presets[0], o.Seed)
+	r, err := NewReport(sessions, policies, 2, results, InMoney(engine.PricePresets()[0]), o.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestReport(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "window:2") || !strings.Contains(string(text), "an estimate") {
 		t.Errorf("table.txt: %v\n%s", err, text)
 	}
-	if _, err := NewReport(sessions, policies[1:], 1, results, Presets[0], 1); err == nil {
+	if _, err := NewReport(sessions, policies[1:], 1, results, InMoney(engine.PricePresets()[0]), 1); err == nil {
 		t.Error("a report without the baseline")
 	}
 }
@@ -293,7 +293,7 @@ func TestRival(t *testing.T) {
 		for i := range test.naive {
 			policies = append(policies, "n"+string(rune('0'+i)))
 		}
-		r, err := NewReport([]Session{{Format: "f"}}, policies, 2, results, Presets[0], 1)
+		r, err := NewReport([]Session{{Format: "f"}}, policies, 2, results, InMoney(engine.PricePresets()[0]), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,14 +310,26 @@ func TestMoney(t *testing.T) {
 		reason string
 		prices string
 		want   float64 // for a thousand requests of 800,000 cached and 200,000 other tokens
+		unit   string
 	}{
-		{"0.8 × 0.30 + 0.2 × 3.75", "anthropic-like", 990},
-		{"0.8 × 0.125 + 0.2 × 1.25", "openai-like", 350},
-		{"0.2 million tokens to process", "local", 200},
+		{"0.8 × 0.30 + 0.2 × 3.75", "anthropic", 990, "$"},
+		{"0.8 × 0.30 + 0.2 × 6", "anthropic-1h", 1440, "$"},
+		{"0.8 × 0.125 + 0.2 × 1.5625", "openai", 412.5, "$"},
+		{"0.8 × 0.125 + 0.2 × 1.25", "openai-free-write", 350, "$"},
+		{"0.8 × 0.125 + 0.2 × 1.25", "gemini", 350, "$"},
+		{"0.8 × 0.028 + 0.2 × 0.28", "deepseek", 78.4, "$"},
+		{"0.2 million tokens to process, and a fiftieth of 0.8", "local", 216, "M input tokens"},
+		{"a million tokens, cached or not", "uncached", 1000, "M input tokens"},
 	} {
-		p, ok := PricesByName(test.prices)
-		if got := s.Money(p); !ok || got-test.want > 1e-6 || test.want-got > 1e-6 {
-			t.Errorf("%s: %g, want %g (%s)", test.prices, got, test.want, test.reason)
+		ratios, err := engine.ParsePrices(test.prices)
+		p := InMoney(ratios)
+		if got := s.Money(p); err != nil || p.Unit != test.unit || got-test.want > 1e-6 || test.want-got > 1e-6 {
+			t.Errorf("%s: %g %s, want %g %s (%s)", test.prices, got, p.Unit, test.want, test.unit, test.reason)
+		}
+	}
+	for name := range listed {
+		if _, err := engine.ParsePrices(name); err != nil {
+			t.Errorf("a list price for what the engine does not know: %v", err)
 		}
 	}
 	if got, want := s.Cost(), 330_000.0; got-want > 1e-6 || want-got > 1e-6 {

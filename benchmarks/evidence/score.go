@@ -64,9 +64,6 @@ func (s Score) MeanPrompt() float64 { return ratio(s.Prompt, s.Requests) }
 // MeanUncached is the tokens of a request that are outside the cached prefix.
 func (s Score) MeanUncached() float64 { return ratio(s.Uncached, s.Requests) }
 
-// Relative are the prices that Cost is reckoned at: in units of the input price.
-var Relative = Prices{Name: "relative", Read: 0.1, Write: 1.25}
-
 // Cost is that of a request, in tokens at the input price.
 func (s Score) Cost() float64 { return s.per(Relative) }
 
@@ -78,36 +75,3 @@ func (s Score) per(p Prices) float64 {
 }
 
 func ratio(a, b int) float64 { return float64(a) / float64(max(1, b)) }
-
-// Prices are what an upstream takes for a million prompt tokens. A cached token costs Read. What is new
-// costs Write: every request of an agent is the beginning of its next.
-type Prices struct {
-	Name  string  `json:"name"`
-	Unit  string  `json:"unit"`
-	Input float64 `json:"input"` // of a token that no cache is asked to keep
-	Read  float64 `json:"cached_read"`
-	Write float64 `json:"cache_write"`
-	// Upstream are the prices of engine.ParsePrices, by name, that a working set decides by where these are reckoned with.
-	Upstream string `json:"upstream"`
-}
-
-// Presets are kinds of upstreams, by list prices of common models of late 2025. They show how a
-// policy's worth depends on the kind; they are nobody's bill.
-var Presets = []Prices{
-	// Writing to the cache costs a quarter more than input, reading from it a tenth.
-	{"anthropic-like", "$", 3, 0.30, 3.75, "cached"},
-	// Caching costs nothing, reading from it a tenth.
-	{"openai-like", "$", 1.25, 0.125, 1.25, "cached-free-write"},
-	// A server of one's own keeps the prefix in memory: what counts is the prompt tokens it has to process.
-	{"local", "M tokens processed", 1, 0, 1, "local"},
-}
-
-// PricesByName finds a preset.
-func PricesByName(name string) (Prices, bool) {
-	for _, p := range Presets {
-		if p.Name == name {
-			return p, true
-		}
-	}
-	return Prices{}, false
-}

@@ -74,8 +74,8 @@ func of(n int, share string) string {
 }
 
 func (r *Report) unit() string {
-	if r.Prices.Unit == "$" {
-		return "$"
+	if r.Prices.Unit == dollars {
+		return dollars
 	}
 	return "MTOK"
 }
@@ -135,7 +135,7 @@ whole lines; served: steps whose context held all. The first %d calls of a sessi
 95 %% confidence intervals by session, %d draws.
 Prompt, uncached: tokens of a request (characters / %d), and those outside the prefix in common with the request before.
 Cost: in tokens at the input price; cached reads at %g, the rest at %g. ×: ratio to %s.
-%s/1K: for a thousand requests, %s prices (%g cached, %g uncached for a million; %s).
+%s/1K: for a thousand requests, %s prices (%.4g cached, %.4g uncached for a million; %s).
 Rereads: an estimate of how many old observations the agent would have had to get again, in 100 requests.
 MS: milliseconds to keep a step and weave its context, both processors at work.
 `, WarmUp, resamples, charsPerToken, Relative.Read, Relative.Write, Baseline, r.unit(), p.Name, p.Read, p.Write, p.Unit)

@@ -95,7 +95,7 @@ The policies:
 	f.BoolVar(&b.stored, "sessions", false, "measure sessions of the store")
 	f.StringVar(&b.contexts, "contexts", "", "judge the contexts in this file (-: standard input)")
 	f.StringVar(&b.file, "file", "", "the trajectory that --contexts belongs to")
-	f.StringVar(&b.prices, "prices", evidence.Presets[0].Name, "prices to reckon with, and by which a working set pages out: "+presets())
+	f.StringVar(&b.prices, "prices", engine.PricePresets()[0].Name, "prices to reckon with, and by which a working set pages out: "+presets())
 	f.BoolVar(&b.Stability, "stability", false, "also how much what is shown changes when a run goes a little differently")
 	f.IntVar(&b.Folds, "folds", 0, "fit for each of so many folds of sessions, by repository or folder, on the others")
 	f.StringVar(&b.weights, "weights", "", "file of weights for a working set (default: built-in)")
@@ -107,7 +107,7 @@ The policies:
 
 func presets() string {
 	var names []string
-	for _, p := range evidence.Presets {
+	for _, p := range engine.PricePresets() {
 		names = append(names, p.Name)
 	}
 	return strings.Join(names, ", ")
@@ -115,15 +115,11 @@ func presets() string {
 
 // check refuses what cannot be meant, and puts the baseline first.
 func (b *benchEvidence) check(args []string) error {
-	known, ok := evidence.PricesByName(b.prices)
-	if !ok {
-		return usage("--prices %q: no such prices; there are %s", b.prices, presets())
-	}
-	upstream, err := engine.ParsePrices(known.Upstream)
+	prices, err := engine.ParsePrices(b.prices)
 	if err != nil {
-		return err
+		return usage("--prices: %w", err)
 	}
-	b.Engine.Prices = upstream
+	b.Engine.Prices = prices
 	switch {
 	case b.least < 0 || b.First < 0 || b.Folds < 0 || b.Engine.Budget < 0:
 		return usage("--min-steps, --first, --folds and --budget want 0 or more")
@@ -184,8 +180,7 @@ func (a *app) benchEvidence(ctx context.Context, args []string, b benchEvidence)
 		tested++
 	}
 	p.stop()
-	prices, _ := evidence.PricesByName(b.prices)
-	report, err := evidence.NewReport(sessions, policies, tested, results, prices, b.Seed)
+	report, err := evidence.NewReport(sessions, policies, tested, results, evidence.InMoney(b.Engine.Prices), b.Seed)
 	if err != nil {
 		return err
 	}
