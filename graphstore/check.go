@@ -25,6 +25,7 @@ const (
 	KindName    Kind = "name"    // a node's id is not what its content says
 	KindLink    Kind = "link"    // a previous node, parent or fix is lost, or a parent is no earlier node, which may be a cycle
 	KindGraph   Kind = "graph"   // the quads differ from the records
+	KindOpinion Kind = "opinion" // what a controller said of a node is unreadable, or its node or parents are lost
 )
 
 // Problem is one broken promise.
@@ -197,6 +198,7 @@ func (c *checker) session(ctx context.Context, e entry) error {
 			return err
 		}
 	}
+	c.opinions(e, nodes)
 	c.Nodes += len(nodes)
 	if _, ok := nodes[e.Head]; !ok && (e.Head != "" || len(nodes) > 0) {
 		c.found(e.Name, e.Head, KindCatalog, "the head is not there")

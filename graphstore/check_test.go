@@ -114,6 +114,39 @@ var rots = []rot{
 	{"every third key of the graph is lost", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
 		return deleteSome(txn, graphKey(e.Number, e.Graph), 3)
 	}, []Kind{KindGraph}, nil},
+	{"an opinion is garbled", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		return txn.Set(append(namedKey(e.Number, kindOpinion, "m"), rawID(n[3].ID)...), []byte{plain, 0xff})
+	}, []Kind{KindOpinion}, nil},
+	{"an opinion is another's", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		v, err := get(txn, append(namedKey(e.Number, kindOpinion, "m"), rawID(n[3].ID)...))
+		if err != nil {
+			return err
+		}
+		return txn.Set(append(namedKey(e.Number, kindOpinion, "other"), rawID(n[3].ID)...), v)
+	}, []Kind{KindOpinion}, nil},
+	{"an opinion is of nobody", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		v, err := encode(Opinion{Node: Root("x"), By: "m"})
+		if err != nil {
+			return err
+		}
+		return txn.Set(append(namedKey(e.Number, kindOpinion, "m"), rawID(Root("x"))...), append([]byte{plain}, v...))
+	}, []Kind{KindOpinion}, nil},
+	{"an opinion's parent is later", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		v, err := encode(Opinion{Node: n[3].ID, By: "m", Parents: []Parent{{ID: n[4].ID}}})
+		if err != nil {
+			return err
+		}
+		return txn.Set(append(namedKey(e.Number, kindOpinion, "m"), rawID(n[3].ID)...), append([]byte{plain}, v...))
+	}, []Kind{KindOpinion}, nil},
+	{"the name of an opinion is cut", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		return txn.Set(append(kindKey(e.Number, kindOpinion), 40, 'm'), nil)
+	}, []Kind{KindOpinion}, nil},
+	{"a vector is cut", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		return txn.Set(append(namedKey(e.Number, kindVector, "d"), rawID(n[3].ID)...), []byte{0, 0, 0})
+	}, []Kind{KindOpinion}, nil},
+	{"a vector has what is no number", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		return txn.Set(append(namedKey(e.Number, kindVector, "d"), rawID(n[3].ID)...), []byte{0x7f, 0xc0, 0, 0})
+	}, []Kind{KindOpinion}, nil},
 	{"a deletion was not finished", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
 		if err := txn.Set(doomedKey(e.Number), nil); err != nil {
 			return err
@@ -139,6 +172,10 @@ func TestCheckAndRepair(t *testing.T) {
 			sound := chain("sound", 6)
 			put(t, s, "sound", sound...)
 			if err := s.Describe(ctx, SessionInfo{Name: "s", Title: "t"}); err != nil {
+				t.Fatal(err)
+			}
+			o := Opinion{Node: nodes[3].ID, By: "m", Origin: Origin{Digest: "d"}, Parents: []Parent{{ID: nodes[1].ID}}, Vector: []float32{1, 2}}
+			if err := s.Opine(ctx, "s", o); err != nil {
 				t.Fatal(err)
 			}
 			check(t, s)

@@ -21,7 +21,7 @@ func (s *Store) Decide(ctx context.Context, session, policy string, after NodeID
 		if _, err := readRecord(txn, *e, after); err != nil {
 			return err
 		}
-		return txn.Set(append(decisionsKey(e.Number, policy), rawID(after)...), decision)
+		return txn.Set(append(namedKey(e.Number, kindWoven, policy), rawID(after)...), decision)
 	})
 }
 
@@ -29,7 +29,7 @@ func (s *Store) Decide(ctx context.Context, session, policy string, after NodeID
 func (s *Store) Decisions(ctx context.Context, session, policy string) (map[NodeID][]byte, error) {
 	out := map[NodeID][]byte{}
 	err := s.viewSession(ctx, session, func(txn *badger.Txn, e entry) error {
-		prefix := decisionsKey(e.Number, policy)
+		prefix := namedKey(e.Number, kindWoven, policy)
 		return scan(txn, prefix, func(k, v []byte) error {
 			if len(k) == len(prefix)+rawIDSize {
 				out[id(k[len(prefix):])] = bytes.Clone(v)

@@ -24,6 +24,9 @@ const (
 	kindRecord = 'n' // n id: a node's record
 	kindOrder  = 'o' // o ordinal: the node that was put as the ordinal-th
 	kindWoven  = 'w' // w length policy id: what a policy decided for the request after a node
+
+	kindOpinion = 'p' // p length controller id: what a controller said of a node
+	kindVector  = 'v' // v length digest id: a node's embedding by a model
 )
 
 func catalogKey(name string, kind byte) []byte {
@@ -50,9 +53,9 @@ func orderKey(number, ordinal uint64) []byte {
 	return binary.BigEndian.AppendUint64(kindKey(number, kindOrder), ordinal)
 }
 
-// decisionsKey is the prefix of all that a policy decided in a session.
-func decisionsKey(number uint64, policy string) []byte {
-	return append(append(kindKey(number, kindWoven), byte(len(policy))), policy...)
+// namedKey is the prefix of what a policy, a controller or a model has of the nodes of a session.
+func namedKey(number uint64, kind byte, name string) []byte {
+	return append(append(kindKey(number, kind), byte(len(name))), name...)
 }
 
 func bodyKey(number uint64, sum [32]byte, chunk uint32) []byte {

@@ -67,10 +67,11 @@ type Parent struct {
 	Score  float64  `json:"score"`           // 0 to 1, comparable within one node
 	Reason string   `json:"reason"`          // for people: names the words or the file
 	Words  []string `json:"words,omitempty"` // the specific words that flowed
-	By     string   `json:"by"`              // who chose: "rules", a model's name
+	By     string   `json:"by"`              // who chose: "rules", or the controller's name as in Opinion
 	// Candidate is set where the parent was neither failed nor superseded when the edge was made.
 	// Only such edges are selected from (§3.2) and walked as ancestry; the others are facts, such
-	// as the failing test that an edit answers.
+	// as the failing test that an edit answers, and of kind Model the opinions of models that have
+	// not earned more.
 	Candidate bool `json:"candidate"`
 }
 

@@ -11,9 +11,10 @@ import (
 )
 
 // Repair makes anew what follows from the records: the quads, the list of nodes, the catalog's sums and,
-// if a session was lost from the catalog, its entry. Deletions are finished. What is left, lost records
-// and bodies and what pointed to them, is in the report's Problems; nothing of it is thrown away but
-// what cannot be read. Other calls may go on; those into a session under repair wait.
+// if a session was lost from the catalog, its entry. Deletions are finished. Opinions that cannot be read, or
+// whose node or parents are lost, are dropped. What is left, lost records and bodies and what pointed to
+// them, is in the report's Problems; nothing of it is thrown away but what cannot be read. Other calls may
+// go on; those into a session under repair wait.
 func (s *Store) Repair(ctx context.Context) (Report, error) {
 	before, err := s.Check(ctx)
 	if err != nil || len(before.Problems) == 0 {
@@ -127,7 +128,7 @@ func (s *Store) repairSession(ctx context.Context, session string) error {
 	defer mu.Unlock()
 	var c checker
 	var e entry
-	var nodes []NodeID
+	var nodes map[NodeID]spot
 	err := s.db.View(func(txn *badger.Txn) (err error) {
 		if e, err = readEntry(txn, session); err != nil {
 			return err
@@ -136,7 +137,7 @@ func (s *Store) repairSession(ctx context.Context, session string) error {
 		if err := c.session(ctx, e); err != nil {
 			return err
 		}
-		nodes = inOrder(c.records(e))
+		nodes = c.records(e)
 		return nil
 	})
 	if errors.Is(err, ErrNotFound) || err == nil && len(c.Problems) == 0 {
@@ -144,7 +145,10 @@ func (s *Store) repairSession(ctx context.Context, session string) error {
 	} else if err != nil {
 		return err
 	}
-	return s.rebuild(ctx, e, nodes)
+	if err := s.rebuild(ctx, e, inOrder(nodes)); err != nil {
+		return err
+	}
+	return s.dropOpinions(e, nodes)
 }
 
 // rebuild writes the list of nodes and the quads of a session anew, beside the old, and then the catalog
