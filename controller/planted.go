@@ -48,9 +48,10 @@ type plot struct {
 	others []scene // steps in between
 }
 
+// Together with the wanted one at most ten candidates: a model is shown all of them.
 const (
-	fewestDecoys, mostDecoys = 5, 7
-	fewestOthers, mostOthers = 4, 6
+	fewestDecoys, mostDecoys = 4, 5
+	fewestOthers, mostOthers = 3, 4
 )
 
 // plant tells a plot.
@@ -68,7 +69,7 @@ func plant(rnd *rand.Rand, p plot) PlantedCase {
 		scenes = append(scenes, s.fill(rnd, "", about[rnd.IntN(len(about))]))
 	}
 	scenes = shuffled(rnd, scenes)
-	at := rnd.IntN(4) // so at least two decoys are newer
+	at := rnd.IntN(3) // so at least two decoys are newer
 	scenes = slices.Insert(scenes, at, p.prints.fill(rnd, ids[0], about[0]))
 
 	c := PlantedCase{ID: ids[0]}

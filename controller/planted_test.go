@@ -62,7 +62,7 @@ func TestPlanted(t *testing.T) {
 			oldest++
 		}
 	}
-	if newest > 0 || oldest > n/3 {
+	if newest > 0 || oldest > n*2/5 {
 		t.Errorf("the newest candidate is right %d times, the oldest %d times of %d", newest, oldest, n)
 	}
 }

@@ -9,7 +9,7 @@ var plots = []plot{
 		prints: scene{
 			"Let me see what the log has on {what}.",
 			"bash", `{"command": "grep -n '/v1/{what}' logs/api.log | tail -3"}`,
-			"{n}: info  GET /v1/{what} 200 {n}ms\n{n}: info  GET /v1/{what} 200 {n}ms\n{n}: error POST /v1/{what} 500 {n}ms request={id}",
+			"1{n}: info  GET /v1/{what} 200 {n}ms\n1{n}: info  GET /v1/{what} 200 {n}ms\n2{n}: error POST /v1/{what} 500 {n}ms request={id}",
 		},
 		needs:  scene{"One failing request is enough to work with. I replay it against the local server.", "bash", `{"command": "python tools/replay.py --request {id} --server local"}`, ""},
 		others: coding,
@@ -81,7 +81,7 @@ var plots = []plot{
 		prints: scene{
 			"Build the image of the {what}.",
 			"bash", `{"command": "docker build -t shop/{what} services/{what} | tail -2"}`,
-			"Step {n}/{n} : CMD run\nSuccessfully built {id}",
+			"Step 9/9 : CMD run\nSuccessfully built {id}",
 		},
 		needs:  scene{"Which layers does it have?", "bash", `{"command": "docker history {id}"}`, ""},
 		others: coding,
