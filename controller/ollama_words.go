@@ -1,0 +1,91 @@
+package controller
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// vocabulary is all the specific words of some texts: what a model may say that was told them.
+type vocabulary map[string]struct{}
+
+func sources(texts ...string) vocabulary {
+	v := vocabulary{}
+	for _, text := range texts {
+		for w := range words(text) {
+			v[w] = struct{}{}
+		}
+		for w := range numbered(text) {
+			v[w] = struct{}{}
+		}
+	}
+	return v
+}
+
+// invented lists the specific words of text, and whatever has a digit, that the vocabulary lacks.
+func (v vocabulary) invented(text string) []string {
+	var out []string
+	seen := map[string]bool{}
+	check := func(w string) bool {
+		if _, ok := v[w]; !ok && !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+		return true
+	}
+	words(text)(check)
+	numbered(text)(check)
+	return out
+}
+
+// numbered yields the runs of letters, digits and underscores that have a digit: also short ones, which are no
+// specific words but are easily made up (3 failed, v2, line 88).
+func numbered(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' }) {
+			if strings.ContainsFunc(w, unicode.IsNumber) && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// honest is text without the sentences that hold an invented word. What is left is whole sentences, so that
+// none is turned into its opposite.
+func (v vocabulary) honest(text string) string {
+	if len(v.invented(text)) == 0 {
+		return text
+	}
+	var kept []string
+	for _, s := range sentences(text) {
+		if len(v.invented(s)) == 0 {
+			kept = append(kept, s)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// sentences splits text behind a full stop, a mark of question or exclamation, or a semicolon that white
+// space follows, and at ends of lines.
+func sentences(text string) []string {
+	var out []string
+	from := 0
+	take := func(to int) {
+		if s := strings.TrimSpace(text[from:to]); s != "" {
+			out = append(out, s)
+		}
+		from = to
+	}
+	for i, r := range text {
+		next := i + utf8.RuneLen(r)
+		switch {
+		case r == utf8.RuneError:
+		case r == '\n', r == '。':
+			take(next)
+		case strings.ContainsRune(".!?;", r) && next < len(text) && strings.IndexByte(" \t\r\n", text[next]) >= 0:
+			take(next)
+		}
+	}
+	take(len(text))
+	return out
+}
