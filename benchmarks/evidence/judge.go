@@ -32,6 +32,7 @@ const charsPerToken = 4
 // Judge knows what each call of a run takes from old observations. It is not safe for concurrent use.
 type Judge struct {
 	run     []deed
+	at      map[place]int // calls of the run by their place
 	demands [][]demand
 	known   int // distinct demands
 	answers []*message
@@ -45,11 +46,14 @@ type key struct{ role, content, thinking, call, calls string }
 // NewJudge reads what the counted calls of a run take.
 func NewJudge(steps []engine.Step) *Judge {
 	run, other := deeds(steps)
-	j := &Judge{run: run, demands: demands(run, other), woven: map[key]*message{}, texts: map[string]*message{}}
+	j := &Judge{run: run, at: map[place]int{}, demands: demands(run, other), woven: map[key]*message{}, texts: map[string]*message{}}
 	for _, ds := range j.demands {
 		for _, d := range ds {
 			j.known = max(j.known, d.id+1)
 		}
+	}
+	for call, d := range run {
+		j.at[d.place] = call
 	}
 	j.answers = make([]*message, len(run))
 	return j
@@ -81,11 +85,18 @@ type Request struct {
 	// Rereads estimates how many old observations the agent would have had to get again.
 	Rereads int `json:"rereads"`
 	// Of the observations: how many are whole, how many were whole in the request before and no longer are, and
-	// of how many something came back, in their place or at the tail. They are 0 where another program wrote the
-	// context.
+	// of how many something came back, in their place or at the tail, and from how many of those at the tail the call
+	// takes something. They are 0 where another program wrote the context, as are Tokens.
 	Shown    int `json:"shown"`
 	PagedOut int `json:"paged_out"`
 	PagedIn  int `json:"paged_in"`
+	Used     int `json:"used,omitempty"`
+	// Tokens are the prompt's by the engine's count, which a budget bounds. Over tells that they are more than the
+	// budget, Unfit that what must stay alone is: the messages, thoughts and actions, the newest 3 observations, and a
+	// mark for each other one.
+	Tokens int  `json:"tokens,omitempty"`
+	Over   bool `json:"over,omitempty"`
+	Unfit  bool `json:"unfit,omitempty"`
 	// Missing are the references that the context does not hold, also during WarmUp.
 	Missing []Reference `json:"-"`
 }
@@ -119,6 +130,7 @@ func (t *Trial) Add(call int, context []engine.Prompt) Request {
 // AddWindow is Add, and counts what was paged out and in.
 func (t *Trial) AddWindow(call int, w *engine.Window) Request {
 	r := t.Add(call, w.Messages)
+	r.Tokens = w.Tokens
 	now := make(map[engine.Handle]sight, len(w.Items))
 	for _, item := range w.Items {
 		if item.Call < 0 || item.Fate == engine.Waiting {
@@ -133,9 +145,46 @@ func (t *Trial) AddWindow(call int, w *engine.Window) Request {
 		r.Shown += boolean(s.whole)
 		r.PagedOut += boolean(old && before.whole && !s.whole)
 		r.PagedIn += boolean(old && !before.whole && (s.whole || s.newest > before.newest))
+		r.Used += boolean(!s.whole && t.judge.takes(call, item))
 	}
 	t.shown = now
 	return r
+}
+
+// takes reports whether a counted call takes something from what is paged in of an observation.
+func (j *Judge) takes(call int, item engine.Item) bool {
+	from, ok := j.at[place{item.Seq, item.Call}]
+	if !ok || call < WarmUp || call >= j.Calls() {
+		return false
+	}
+	for _, p := range item.In {
+		text := stretch(j.run[from].observation, p.FromLine, p.ToLine)
+		for _, d := range j.demands[call] {
+			if strings.Contains(text, d.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stretch is a text's lines from one to another, counted from 1.
+func stretch(text string, from, to int) string {
+	begin, end, line := len(text), len(text), 1
+	for at := 0; at <= len(text); line++ {
+		if line == from {
+			begin = at
+		}
+		next := strings.IndexByte(text[at:], '\n')
+		if next < 0 {
+			break
+		}
+		if at += next + 1; line == to {
+			end = at
+			break
+		}
+	}
+	return text[min(begin, end):end]
 }
 
 // sight is how much of an observation a context has: all of it in its place, or parts, the newest of them behind a

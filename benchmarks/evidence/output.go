@@ -55,7 +55,7 @@ func indented(w io.Writer, v any) error {
 func (r *Report) steps(w io.Writer, results []Result) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"session", "file", "format", "length", "fold", "policy", "call", "prompt", "uncached", "cost",
-		"references", "held", "lines", "lines_held", "rereads_estimate", "shown", "paged_out", "paged_in"}}
+		"references", "held", "lines", "lines_held", "rereads_estimate", "shown", "paged_out", "paged_in", "used", "tokens", "over", "unfit"}}
 	for _, result := range results {
 		s := r.Manifest.Sessions[result.Session]
 		for _, q := range result.Requests {
@@ -63,7 +63,7 @@ func (r *Report) steps(w io.Writer, results []Result) error {
 			one.Add(q)
 			row := []string{s.Name, s.File, s.Format, s.Length, strconv.Itoa(s.Fold), result.Policy, strconv.Itoa(q.Call), strconv.Itoa(q.Prompt),
 				strconv.Itoa(q.Uncached), strconv.FormatFloat(one.Cost(), 'f', 1, 64)}
-			for _, n := range []int{q.References, q.Held, q.Lines, q.LinesHeld, q.Rereads, q.Shown, q.PagedOut, q.PagedIn} {
+			for _, n := range []int{q.References, q.Held, q.Lines, q.LinesHeld, q.Rereads, q.Shown, q.PagedOut, q.PagedIn, q.Used, q.Tokens, boolean(q.Over), boolean(q.Unfit)} {
 				row = append(row, strconv.Itoa(n))
 			}
 			rows = append(rows, row)

@@ -101,13 +101,17 @@ func (s set) add(more set) {
 // what came of it.
 type deed struct {
 	thought, action, observation string
+	place                        place
 }
+
+// place is that of a call in a run: its step and its index in the step, from 0.
+type place struct{ step, call int }
 
 // deeds are the counted calls of a run, and all else that the agent reads or says: that is in sight of every
 // call, even where it comes later. Calls that one joint observation answers are one.
 func deeds(steps []engine.Step) (out []deed, other string) {
 	var rest []string
-	for _, s := range steps {
+	for i, s := range steps {
 		for _, m := range s.Before {
 			if !m.Compaction {
 				rest = append(rest, m.Text)
@@ -115,12 +119,12 @@ func deeds(steps []engine.Step) (out []deed, other string) {
 		}
 		said := join(s.Thinking, s.Thought)
 		action := ""
-		for _, c := range s.Calls {
+		for k, c := range s.Calls {
 			action = join(action, c.Name+" "+c.Args)
 			if c.Joined {
 				continue
 			}
-			d := deed{thought: said, action: action}
+			d := deed{thought: said, action: action, place: place{i, k}}
 			if c.Observation != nil {
 				d.observation = c.Observation.Text
 			}

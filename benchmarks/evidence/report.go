@@ -24,7 +24,8 @@ type Group struct {
 	Name     string `json:"name"`
 	Sessions int    `json:"sessions"`
 	Rows     []Row  `json:"policies"` // the naive ones last
-	// Differences are those of each two tested policies but the Baseline, for which ratios speak.
+	// Differences are those of each two tested policies but the Baseline, for which ratios speak, and of each Variant
+	// and its whole.
 	Differences []Difference `json:"differences,omitempty"`
 	Frontier    []Rival      `json:"frontier,omitempty"`
 }
@@ -168,7 +169,7 @@ func (s summary) group(kind, name string, members []int) Group {
 	}
 	for a := range s.tested {
 		for b := range a {
-			if a != s.base && b != s.base {
+			if a != s.base && b != s.base && compared(s.policies[a], s.policies[b]) {
 				g.Differences = append(g.Differences, s.difference(drawn, a, b))
 			}
 		}
@@ -196,7 +197,7 @@ func (s summary) row(drawn sample, p int, members []int) Row {
 		Recall: of(Score.Recall), Lines: of(Score.LineRecall), Served: of(Score.ServedShare),
 		Prompt: of(Score.MeanPrompt), Uncached: of(Score.MeanUncached), Cost: of(Score.Cost),
 		PromptRatio: to(Score.MeanPrompt), CostRatio: to(Score.Cost), MoneyRatio: to(s.money),
-		Rereads: 100 * ratio(total.Rereads, total.Requests), Millis: 1000 * total.Seconds / float64(max(1, total.Requests)),
+		Rereads: 100 * ratio(total.Rereads, total.Requests), Millis: 1000 * total.Seconds / float64(max(1, total.Requests+total.Unfit)),
 	}
 	for _, ratios := range engine.PricePresets() {
 		prices := InMoney(ratios)

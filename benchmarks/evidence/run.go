@@ -14,7 +14,7 @@ import (
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
-// Replay plays a policy over a run, as engine.Replay does.
+// Replay plays a policy, or a Variant by its name, over a run, as engine.Replay does.
 type Replay func(ctx context.Context, steps []engine.Step, policy string, first int, emit func(call int, w *engine.Window) error) error
 
 // Fit is what the sessions of one fold are replayed with.
@@ -42,6 +42,8 @@ type Options struct {
 	Program string
 	// Stability measures Result.Stability too, which takes several times as long.
 	Stability bool
+	// Misses keeps Result.Misses, but for the Naive.
+	Misses bool
 	// Done, if not nil, is told after each session and policy, from several goroutines.
 	Done func()
 }
@@ -53,9 +55,10 @@ type Result struct {
 	Score     Score      `json:"score"`
 	Stability *Stability `json:"stability,omitempty"`
 	Requests  []Request  `json:"requests,omitempty"`
+	Misses    []Miss     `json:"misses,omitempty"`
 }
 
-// Run replays every session under every policy, and those of Options.Naive after them, on all processors.
+// Run replays every session under every policy or Variant, and those of Options.Naive after them, on all processors.
 // Results come by session and then by policy, in the order of the lists. Cancelled, it has kept in the Cache what
 // was done.
 func Run(ctx context.Context, sessions []Session, policies []string, o Options) ([]Result, error) {
@@ -121,8 +124,9 @@ func prepare(ctx context.Context, sessions []Session, o Options) ([]Fit, error) 
 
 // FitWeights replays the engine's policies with these weights; nil are the built-in ones.
 func FitWeights(o engine.ReplayOptions, w *compress.Weights) (Fit, error) {
+	o.Weights = nil
+	f := Fit{ID: fmt.Sprintf("%+v", o)}
 	o.Weights = w
-	f := Fit{ID: fmt.Sprint(o.Budget, o.Prices)}
 	if w != nil {
 		var b bytes.Buffer
 		if err := w.Write(&b); err != nil {
@@ -131,13 +135,13 @@ func FitWeights(o engine.ReplayOptions, w *compress.Weights) (Fit, error) {
 		f.ID += sum(b.Bytes())
 	}
 	f.Replay = func(ctx context.Context, steps []engine.Step, policy string, first int, emit func(call int, w *engine.Window) error) error {
-		p, err := engine.ParsePolicy(policy)
+		v, err := ParseVariant(policy)
 		if err != nil {
 			return err
 		}
 		options := o
-		options.First = first
-		return engine.Replay(ctx, steps, p, options, emit)
+		options.First, options.Ablation = first, v.Ablation
+		return engine.Replay(ctx, steps, v.Policy, options, emit)
 	}
 	return f, nil
 }
@@ -148,6 +152,7 @@ type bench struct {
 	session Session
 	fit     Fit
 	judge   *Judge // nil until it is needed
+	stay    []int  // tokens of what must stay, by call; nil without a budget
 }
 
 // results measures policies, and then the naive ones.
@@ -177,9 +182,13 @@ func (b *bench) result(ctx context.Context, policy string) (Result, error) {
 	if r, ok := readCached(at); ok {
 		return r, nil
 	}
-	r := b.begin(policy)
+	r, err := b.begin(ctx, policy)
+	if err != nil {
+		return Result{}, err
+	}
+	r.explain = b.options.Misses
 	start := time.Now()
-	err := b.fit.Replay(ctx, b.session.Steps, policy, b.options.First, func(call int, w *engine.Window) error {
+	err = b.fit.Replay(ctx, b.session.Steps, policy, b.options.First, func(call int, w *engine.Window) error {
 		r.take(call, w)
 		return ctx.Err()
 	})
@@ -213,7 +222,9 @@ func (b *bench) together(ctx context.Context, names []string) ([]Result, error) 
 			return nil, err
 		}
 		if running[p] == nil {
-			running[p] = b.begin(name)
+			if running[p], err = b.begin(ctx, name); err != nil {
+				return nil, err
+			}
 			policies = append(policies, p)
 		}
 	}
@@ -247,21 +258,32 @@ func (b *bench) together(ctx context.Context, names []string) ([]Result, error) 
 
 // measurement is a Result that grows request by request.
 type measurement struct {
+	*bench
 	Result
 	trial   *Trial
+	explain bool          // keep what is missed
 	judging time.Duration // the measure's own, which is not the policy's
 }
 
-func (b *bench) begin(policy string) *measurement {
+func (b *bench) begin(ctx context.Context, policy string) (m *measurement, err error) {
 	if b.judge == nil {
 		b.judge = NewJudge(b.session.Steps)
 	}
-	return &measurement{Result: Result{Policy: policy}, trial: b.judge.Trial()}
+	if b.stay == nil && b.options.Engine.Budget > 0 {
+		b.stay, err = mustStay(ctx, b.session.Steps, b.options.First)
+	}
+	return &measurement{bench: b, Result: Result{Policy: policy}, trial: b.judge.Trial()}, err
 }
 
 func (m *measurement) take(call int, w *engine.Window) {
 	start := time.Now()
 	r := m.trial.AddWindow(call, w)
+	if budget := m.options.Engine.Budget; budget > 0 {
+		r.Over, r.Unfit = w.Tokens > budget, m.stay[call] > budget
+	}
+	if m.explain && !r.Unfit {
+		m.Miss(m.bench.judge.Misses(r, w), m.session)
+	}
 	r.Missing = nil
 	m.Requests = append(m.Requests, r)
 	m.Score.Add(r)

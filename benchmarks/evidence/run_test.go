@@ -201,7 +201,7 @@ func TestSwap(t *testing.T) {
 		if !ok {
 			t.Fatalf("seed %d: nothing to swap", seed)
 		}
-		if diff := cmp.Diff([]origin{{4, 1}, {4, 0}}, v.origin[4], cmp.AllowUnexported(origin{})); diff != "" || v.steps[4].Calls[0].Name != "ls" || v.from != 5 {
+		if diff := cmp.Diff([]place{{4, 1}, {4, 0}}, v.origin[4], cmp.AllowUnexported(place{})); diff != "" || v.steps[4].Calls[0].Name != "ls" || v.from != 5 {
 			t.Errorf("seed %d: %+v %s", seed, v.steps[4], diff)
 		}
 	}

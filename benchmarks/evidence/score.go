@@ -1,6 +1,6 @@
 package evidence
 
-// Score sums up requests, of one session or of many.
+// Score sums up requests, of one session or of many. Under a budget it sums up those where what must stay fits.
 type Score struct {
 	Requests   int     `json:"requests"`
 	Prompt     int     `json:"prompt_tokens"`
@@ -14,11 +14,21 @@ type Score struct {
 	Rereads    int     `json:"rereads_estimate"`
 	PagedOut   int     `json:"paged_out"`
 	PagedIn    int     `json:"paged_in"`
-	Seconds    float64 `json:"seconds"` // of replaying
+	Used       int     `json:"used"`     // of what was paged in; once for each call that takes something from it
+	Unfit      int     `json:"unfit"`    // requests where what must stay does not fit; only Over counts them too
+	Over       int     `json:"over"`     // requests over the budget
+	Exceeded   int     `json:"exceeded"` // of those, requests where what must stay fits
+	Seconds    float64 `json:"seconds"`  // of replaying
 }
 
 // Add counts one more request.
 func (s *Score) Add(r Request) {
+	s.Over += boolean(r.Over)
+	if r.Unfit {
+		s.Unfit++
+		return
+	}
+	s.Exceeded += boolean(r.Over)
 	s.Requests++
 	s.Prompt += r.Prompt
 	s.Uncached += r.Uncached
@@ -31,6 +41,7 @@ func (s *Score) Add(r Request) {
 	s.Rereads += r.Rereads
 	s.PagedOut += r.PagedOut
 	s.PagedIn += r.PagedIn
+	s.Used += r.Used
 }
 
 func (s *Score) merge(o Score) {
@@ -46,6 +57,10 @@ func (s *Score) merge(o Score) {
 	s.Rereads += o.Rereads
 	s.PagedOut += o.PagedOut
 	s.PagedIn += o.PagedIn
+	s.Used += o.Used
+	s.Unfit += o.Unfit
+	s.Over += o.Over
+	s.Exceeded += o.Exceeded
 	s.Seconds += o.Seconds
 }
 

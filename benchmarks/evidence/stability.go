@@ -49,22 +49,19 @@ func (s *Stability) merge(o Stability) {
 	s.Noise.merge(o.Noise)
 }
 
-// origin is a call's place in the run that was varied: step -1 is nowhere.
-type origin struct{ step, call int }
-
 // variation is a run that went a little differently.
 type variation struct {
 	steps  []engine.Step
-	origin [][]origin // of the calls of each step
-	from   int        // the first step of the unvaried run that comes after the change
+	origin [][]place // of the calls of each step
+	from   int       // the first step of the unvaried run that comes after the change
 }
 
 func plainly(steps []engine.Step) variation {
 	v := variation{steps: steps}
 	for i, s := range steps {
-		v.origin = append(v.origin, make([]origin, len(s.Calls)))
+		v.origin = append(v.origin, make([]place, len(s.Calls)))
 		for k := range s.Calls {
-			v.origin[i][k] = origin{i, k}
+			v.origin[i][k] = place{i, k}
 		}
 	}
 	return v
@@ -117,12 +114,12 @@ func noise(r *rand.Rand, v variation) (variation, bool) {
 		return v, false
 	}
 	var steps []engine.Step
-	var origins [][]origin
+	var origins [][]place
 	for i := range noiseSteps {
 		steps = append(steps, engine.Step{Thought: "I look at the clock.", Calls: []graphstore.Call{
 			{ID: fmt.Sprintf("noise_%d", i), Name: "date", Args: "{}", Observation: &graphstore.Observation{Text: fmt.Sprintf("Mon Jan  %d 12:0%d:00 UTC 2024", 1+r.IntN(9), i)}},
 		}})
-		origins = append(origins, []origin{{-1, i}})
+		origins = append(origins, []place{{-1, i}})
 	}
 	v.steps = slices.Insert(slices.Clone(v.steps), at, steps...)
 	v.origin = slices.Insert(slices.Clone(v.origin), at, origins...)
@@ -173,20 +170,20 @@ func stepsOf(steps []engine.Step, calls int) int {
 }
 
 // shown lists by step of the unvaried run which of its observations the context before that step holds.
-func (b *bench) shown(ctx context.Context, policy string, v variation) (map[int]map[origin]bool, error) {
+func (b *bench) shown(ctx context.Context, policy string, v variation) (map[int]map[place]bool, error) {
 	var step []int // of each counted call
 	for i, s := range v.steps {
 		for range s.Counted() {
 			step = append(step, i)
 		}
 	}
-	out := map[int]map[origin]bool{}
+	out := map[int]map[place]bool{}
 	err := b.fit.Replay(ctx, v.steps, policy, 0, func(call int, w *engine.Window) error {
 		at := v.origin[step[call]][0].step
 		if at < v.from || out[at] != nil {
 			return ctx.Err()
 		}
-		whole := map[origin]bool{}
+		whole := map[place]bool{}
 		for _, item := range w.Items {
 			if item.Fate == engine.Whole {
 				if o := v.origin[item.Seq][item.Call]; o.step >= 0 {
@@ -201,8 +198,8 @@ func (b *bench) shown(ctx context.Context, policy string, v variation) (map[int]
 }
 
 // distance compares what was shown before the steps that both runs have after the change.
-func distance(a variation, before map[int]map[origin]bool, b variation, after map[int]map[origin]bool) Distance {
-	both := map[origin]bool{}
+func distance(a variation, before map[int]map[place]bool, b variation, after map[int]map[place]bool) Distance {
+	both := map[place]bool{}
 	for _, os := range b.origin {
 		for _, o := range os {
 			both[o] = true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -23,6 +24,9 @@ func (r *Report) WriteTo(out io.Writer) (int64, error) {
 	if m.Folds > 1 {
 		fmt.Fprintf(&b, ", %d folds", m.Folds)
 	}
+	if m.Budget > 0 {
+		fmt.Fprintf(&b, ", a budget of %d tokens", m.Budget)
+	}
 	fmt.Fprintf(&b, "; seed %d\n", m.Seed)
 	for _, g := range r.Groups {
 		r.group(&b, g)
@@ -32,37 +36,96 @@ func (r *Report) WriteTo(out io.Writer) (int64, error) {
 }
 
 func (r *Report) group(b *bytes.Buffer, g Group) {
-	all := g.Kind == "all"
 	title := strings.ToUpper(g.Name[:1]) + g.Name[1:]
 	if g.Kind == "length" {
 		title = "Sessions of " + g.Name + " tokens"
 	} else if g.Kind == "format" {
 		title = "Format " + g.Name
 	}
-	fmt.Fprintf(b, "\n%s (%d)\n", title, g.Sessions)
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	stable := ""
-	if len(g.Rows) > 0 && g.Rows[0].Stability != nil {
-		stable = "\tCHANGE"
+	fmt.Fprintf(b, "\n%s (%d)", title, g.Sessions)
+	if score := g.Rows[0].Score; r.Manifest.Budget > 0 {
+		fmt.Fprintf(b, "; what must stay fits in %d of %d requests", score.Requests, score.Requests+score.Unfit)
 	}
-	fmt.Fprintf(t, "POLICY\tRECALL\tLINES\tSERVED\tPROMPT\tUNCACHED\tCOST\tPROMPT ×\tCOST ×\t%s/1K\tREREADS\tMS%s\n", r.unit(), stable)
+	b.WriteByte('\n')
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "POLICY\tRECALL\tLINES\tSERVED\tPROMPT\tUNCACHED\tCOST\tPROMPT ×\tCOST ×\t%s/1K\tREREADS\tMS%s\n", r.unit(), r.further(g.Rows[0], func(c further) string { return c.head }))
 	for _, row := range g.Rows {
-		if row.Naive {
+		if row.Naive || g.has(whole(row.Policy)) && whole(row.Policy) != row.Policy {
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%s\t%s\t%.2f\t%.1f\t%.2f", row.Policy,
-			of(row.Score.References, interval(row.Recall, 3)), of(row.Score.Lines, fmt.Sprintf("%.3f", row.Lines.Value)), of(row.Score.Steps, fmt.Sprintf("%.3f", row.Served.Value)),
-			row.Prompt.Value, row.Uncached.Value, row.Cost.Value, interval(row.PromptRatio, 2), interval(row.CostRatio, 2), row.Score.Money(r.Prices), row.Rereads, row.Millis)
-		if row.Stability != nil {
-			fmt.Fprintf(t, "\t%.3f", row.Stability.Mean())
-		}
-		fmt.Fprintln(t)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%s\t%s\t%.2f\t%.1f\t%.2f%s\n", row.Policy,
+			of(row.Score.References, interval(row.Recall, 3)), of(row.Score.Lines, figure(row.Lines, 3)), of(row.Score.Steps, figure(row.Served, 3)),
+			row.Prompt.Value, row.Uncached.Value, row.Cost.Value, interval(row.PromptRatio, 2), interval(row.CostRatio, 2), row.Score.Money(r.Prices), row.Rereads, row.Millis,
+			r.further(row, func(c further) string { return c.figure(row) }))
 	}
 	flush(t)
-	if all {
+	if g.Kind != "format" {
+		ablations(b, g)
+	}
+	if g.Kind == "all" {
 		differences(b, g.Differences)
 	}
 	frontier(b, g.Frontier)
+}
+
+// further is a column that is only there where it was measured.
+type further struct {
+	head   string
+	there  func(r *Report, row Row) bool
+	figure func(row Row) string
+}
+
+var furthers = []further{
+	{"OVER", func(r *Report, _ Row) bool { return r.Manifest.Budget > 0 }, func(row Row) string { return fmt.Sprint(row.Score.Over) }},
+	{"EXCEEDED", func(r *Report, _ Row) bool { return r.Manifest.Budget > 0 }, func(row Row) string { return fmt.Sprint(row.Score.Exceeded) }},
+	{"CHANGE", func(_ *Report, row Row) bool { return row.Stability != nil }, func(row Row) string { return fmt.Sprintf("%.3f", row.Stability.Mean()) }},
+}
+
+func (r *Report) further(row Row, cell func(further) string) string {
+	out := ""
+	for _, c := range furthers {
+		if c.there(r, row) {
+			out += "\t" + cell(c)
+		}
+	}
+	return out
+}
+
+func figure(i Interval, digits int) string { return fmt.Sprintf("%.*f", digits, i.Value) }
+
+// has reports whether a policy was measured.
+func (g Group) has(policy string) bool {
+	return slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Policy == policy })
+}
+
+// varies reports whether there are variants among the policies.
+func (g Group) varies() bool {
+	return slices.ContainsFunc(g.Rows, func(r Row) bool { return whole(r.Policy) != r.Policy })
+}
+
+// ablations says of each variant how it does, and how it differs from its whole.
+func ablations(b *bytes.Buffer, g Group) {
+	rows := map[string]Row{}
+	for _, row := range g.Rows {
+		rows[row.Policy] = row
+	}
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	before := ""
+	for _, d := range g.Differences {
+		if whole(d.A) == d.A {
+			continue
+		}
+		all, row := rows[d.B], rows[d.A]
+		if before != d.B {
+			before = d.B
+			fmt.Fprintf(t, "\nVARIANT\tRECALL\tLINES\tPROMPT ×\tCOST ×\t− WHOLE: RECALL\tLINES\tPROMPT ×\tCOST ×\n%s\t%s\t%s\t%s\t%s\t\t\t\t\n", d.B,
+				of(all.Score.References, figure(all.Recall, 3)), of(all.Score.Lines, figure(all.Lines, 3)), figure(all.PromptRatio, 3), figure(all.CostRatio, 3))
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", strings.TrimPrefix(d.A, d.B+" "),
+			of(row.Score.References, figure(row.Recall, 3)), of(row.Score.Lines, figure(row.Lines, 3)), figure(row.PromptRatio, 3), figure(row.CostRatio, 3),
+			signed(d.Recall, 3), signed(d.Lines, 3), signed(d.Prompt, 3), signed(d.Cost, 3))
+	}
+	flush(t)
 }
 
 // of leaves out a share of nothing.
@@ -81,6 +144,7 @@ func (r *Report) unit() string {
 }
 
 func differences(b *bytes.Buffer, ds []Difference) {
+	ds = slices.DeleteFunc(slices.Clone(ds), func(d Difference) bool { return whole(d.A) != d.A })
 	if len(ds) == 0 {
 		return
 	}
@@ -129,6 +193,18 @@ func signed(i Interval, digits int) string {
 
 func (r *Report) legend() string {
 	p := r.Prices
+	more := ""
+	if r.Manifest.Budget > 0 {
+		more += fmt.Sprintf(`
+Budget: what must stay are messages, thoughts and actions, the newest %d observations, and %d tokens for each other one.
+All figures are over the requests where that fits, the same for all policies. Over: requests above the budget, of all;
+exceeded: of those where what must stay fits.`, newestKept, markTokens)
+	}
+	if r.Groups[0].varies() {
+		more += `
+Variants: a part of the policy left out or set otherwise, against the whole, paired by session. m: parents walked of a
+step, with 1 the graph is a tree, with more a DAG; W: ancestors.`
+	}
 	return fmt.Sprintf(`
 Recall: of what the real next action takes from old observations alone, the share that the context held; lines: of its
 whole lines; served: steps whose context held all. The first %d calls of a session count for cost only. In brackets:
@@ -137,6 +213,6 @@ Prompt, uncached: tokens of a request (characters / %d), and those outside the p
 Cost: in tokens at the input price; cached reads at %g, the rest at %g. ×: ratio to %s.
 %s/1K: for a thousand requests, %s prices (%.4g cached, %.4g uncached for a million; %s).
 Rereads: an estimate of how many old observations the agent would have had to get again, in 100 requests.
-MS: milliseconds to keep a step and weave its context, both processors at work.
-`, WarmUp, resamples, charsPerToken, Relative.Read, Relative.Write, Baseline, r.unit(), p.Name, p.Read, p.Write, p.Unit)
+MS: milliseconds to keep a step and weave its context, both processors at work.%s
+`, WarmUp, resamples, charsPerToken, Relative.Read, Relative.Write, Baseline, r.unit(), p.Name, p.Read, p.Write, p.Unit, more)
 }
