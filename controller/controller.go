@@ -63,7 +63,9 @@ type Choice struct {
 
 // Question asks what Turn depends on. Its observations may not be there yet, and are not looked at.
 type Question struct {
-	Turn Turn
+	Turn    Turn
+	Session string // whose turn it is, for one that keeps account
+	Tokens  int    // of the session's steps up to the turn
 	// Trace is what Rules choose from. A model does not get it: a Trace goes on changing.
 	Trace *Trace
 	// Candidates, newest first, are what a model chooses from.
@@ -97,6 +99,8 @@ type Origin struct {
 // history.
 type SummaryQuestion struct {
 	Turn    Turn
+	Session string // as in Question
+	Tokens  int    // likewise
 	Facts   Facts
 	Parents []string // dependency summaries of the chosen parents, best first
 }
