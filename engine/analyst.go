@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -39,12 +38,12 @@ func (s *Session) study(ctx context.Context, step Step) (node *Node, changed []*
 	}
 	a.engine.measure(node)
 
-	turn := a.turn(node)
+	turn := turnOf(a.task, node)
 	facts := controller.Extract(turn)
 	node.Files, node.Action = facts.Files, string(facts.Kind)
-	node.Parents = s.choose(ctx, turn)
+	node.Parents = a.choose(ctx, turn, s.path)
 	change := a.validate(node, turn)
-	a.summarise(ctx, node, turn, facts, s.dependencies(node))
+	summarise(ctx, node, turn, facts, s.dependencies(node))
 	a.remember(node, turn, facts)
 	return node, s.fixed(change)
 }
@@ -64,9 +63,9 @@ func (s *Session) answer(ctx context.Context, node *Node, step Step) (filled *No
 		}
 	}
 	a.engine.measure(&n)
-	turn := a.turn(&n)
+	turn := turnOf(a.task, &n)
 	change := a.validate(&n, turn)
-	a.summarise(ctx, &n, turn, controller.Extract(turn), s.dependencies(&n))
+	summarise(ctx, &n, turn, controller.Extract(turn), s.dependencies(&n))
 	for _, o := range came {
 		_ = a.trace.Observe(turn.ID, o.Text, failed(&o)) // fails only for a turn that was never added
 	}
@@ -92,31 +91,30 @@ func (e *Engine) measure(n *Node) {
 	n.Tokens = t
 }
 
-// choose finds a turn's parents: what rules find, as facts, and what a Selector adds (§3.2). Where all
-// that was found has failed and is no candidate, the newest candidate, as a guess, keeps the node from
-// being an orphan.
-func (s *Session) choose(ctx context.Context, turn controller.Turn) []graphstore.Parent {
-	a := s.analyst
+// guessScore is that of an edge which is only assumed.
+const guessScore = 0.01
+
+// choose finds a turn's parents by rules (§3.2). Where all that was found has failed and is no candidate, the
+// newest candidate, as a guess, keeps the node from being an orphan.
+func (a *analyst) choose(ctx context.Context, turn controller.Turn, before []kept) []graphstore.Parent {
 	answer, _ := controller.Rules{}.Select(ctx, controller.Question{Turn: turn, Trace: a.trace}) // rules cannot fail
 	var parents []graphstore.Parent
 	for _, c := range answer.Choices {
 		parents = append(parents, a.parent(c, answer.By))
 	}
-	if a.engine.opts.Selector != nil {
-		parents = s.opinion(ctx, turn, parents)
-	}
-	if newest := s.newestCandidate(); newest != nil && !slices.ContainsFunc(parents, func(p graphstore.Parent) bool { return p.Candidate }) {
-		parents = append(parents, graphstore.Parent{ID: newest.ID, Kind: graphstore.Previous, Score: 0.01,
+	newest := a.newestCandidate(before)
+	if newest != nil && !slices.ContainsFunc(parents, func(p graphstore.Parent) bool { return p.Candidate }) {
+		parents = append(parents, graphstore.Parent{ID: newest.ID, Kind: graphstore.Previous, Score: guessScore,
 			Reason: "the newest step that has not failed, as no link to one was found", By: "rules", Candidate: true})
 	}
 	return parents
 }
 
-// newestCandidate is the newest node of the path that may be a parent, or nil.
-func (s *Session) newestCandidate() *Node {
-	for i := len(s.path) - 1; i >= 0; i-- {
-		if s.path[i].Validation.Candidate() {
-			return s.path[i].Node
+// newestCandidate is the newest node of a path that may be a parent, or nil.
+func (a *analyst) newestCandidate(path []kept) *Node {
+	for _, k := range slices.Backward(path) {
+		if a.trace.Candidate(string(k.ID)) {
+			return k.Node
 		}
 	}
 	return nil
@@ -206,27 +204,11 @@ func (s *Session) fixed(change validation.Change) []*Node {
 	return changed
 }
 
-// summarise writes the node's two summaries (§3.1).
-func (a *analyst) summarise(ctx context.Context, n *Node, turn controller.Turn, facts controller.Facts, parents []string) {
+// summarise writes the node's two summaries by rules (§3.1).
+func summarise(ctx context.Context, n *Node, turn controller.Turn, facts controller.Facts, parents []string) {
 	question := controller.SummaryQuestion{Turn: turn, Facts: facts, Parents: parents}
-	summary, err := a.summary(ctx, question)
-	if err != nil {
-		summary, _ = controller.Rules{}.Summarize(ctx, question) // rules cannot fail
-	}
+	summary, _ := controller.Rules{}.Summarize(ctx, question) // rules cannot fail
 	n.Summary, n.DependencySummary = summary.Step, summary.Dependency
-}
-
-func (a *analyst) summary(ctx context.Context, q controller.SummaryQuestion) (controller.Summary, error) {
-	if a.engine.opts.Summarizer == nil {
-		return controller.Rules{}.Summarize(ctx, q)
-	}
-	return bounded(ctx, a.engine.opts.Deadline, func(ctx context.Context) (controller.Summary, error) {
-		s, err := a.engine.opts.Summarizer.Summarize(ctx, q)
-		if err == nil && (s.Step == "" || s.Dependency == "") {
-			err = errors.New("empty summary")
-		}
-		return s, err
-	})
 }
 
 // dependencies are the dependency summaries of the node's best parents, best first.
@@ -261,13 +243,13 @@ func (a *analyst) replay(n *Node) {
 		a.task = task(n.Step)
 	}
 	a.tracker.Add(string(n.ID), results(n.Tests))
-	turn := a.turn(n)
+	turn := turnOf(a.task, n)
 	a.remember(n, turn, controller.Extract(turn))
 }
 
-// turn is the node as the controller sees it.
-func (a *analyst) turn(n *Node) controller.Turn {
-	t := controller.Turn{ID: string(n.ID), Seq: n.Seq, Task: a.task, Thought: n.Step.Thought}
+// turnOf is the node as the controller sees it.
+func turnOf(task string, n *Node) controller.Turn {
+	t := controller.Turn{ID: string(n.ID), Seq: n.Seq, Task: task, Thought: n.Step.Thought}
 	for _, m := range n.Step.Before {
 		if m.Role == graphstore.User && !m.Compaction {
 			t.User = append(t.User, m.Text)
@@ -281,6 +263,16 @@ func (a *analyst) turn(n *Node) controller.Turn {
 		t.Calls = append(t.Calls, call)
 	}
 	return t
+}
+
+// taskOf is the first thing the user says on a path, or "".
+func taskOf(path []kept) string {
+	for _, k := range path {
+		if text := task(k.Step); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // task is the first thing the user says in a step, or "".

@@ -26,14 +26,15 @@ type (
 // flow shows is recorded as fact. A Selector adds an opinion for what they leave open.
 //
 // It sees Question.Candidates, which are neither failed nor superseded, and nothing it is given
-// changes afterwards. Choices outside the candidates are dropped. It may fail, panic or pass its
-// deadline: then rules alone decide.
+// changes afterwards. Choices outside the candidates are dropped, so is all beyond the best three. It may
+// fail, hang or panic: then rules alone decide. If it has a method Wants(found []controller.Choice) bool, it is
+// asked only about steps for which that is true of what rules chose.
 type Selector interface {
 	Select(context.Context, controller.Question) (controller.Answer, error)
 }
 
-// Summarizer says in few words what a step did, given the task (§3.1). If it fails, rules write
-// the summary.
+// Summarizer says in few words what a step did, given the task (§3.1). It is asked once all calls of the
+// step are answered. If it fails, or says a specific word that is in none of its sources, rules write the summary.
 type Summarizer interface {
 	Summarize(context.Context, controller.SummaryQuestion) (controller.Summary, error)
 }
@@ -46,20 +47,29 @@ type Options struct {
 	InMemory bool
 	// Encoding counts tokens; "" is o200k_base.
 	Encoding string
-	// Selector and Summarizer replace rules where these leave something open; nil is rules alone.
+	// Selector and Summarizer add to what rules decide; nil is rules alone. They are asked in the background, one
+	// question at a time. What they say is kept as an opinion beside the node (see Store), and changes no context
+	// unless Trust is set.
 	Selector   Selector
 	Summarizer Summarizer
+	// Trust lets what they say count: their choices are selected like what rules found, after it but before a
+	// guess, and their summaries replace those of rules. Set it for a model that has shown that it earns it.
+	Trust bool
 	// Weights rank what a working set pages in; nil is the built-in ones.
 	Weights *compress.Weights
-	// Deadline bounds each call of Selector and Summarizer; 0 is one second.
+	// Deadline is how long Append waits for Selector and Summarizer, if they have nothing else to do; 0 is one
+	// second, negative not at all.
 	Deadline time.Duration
+	// Patience bounds each call of them; 0 is one minute.
+	Patience time.Duration
 }
 
 // Engine is an open store. It is safe for concurrent use.
 type Engine struct {
-	store *graphstore.Store
-	count *compress.Counter
-	opts  Options
+	store   *graphstore.Store
+	count   *compress.Counter
+	opts    Options
+	counsel *counsel // nil without a Selector or Summarizer
 	// ablation is set by a replay alone.
 	ablation Ablation
 
@@ -87,11 +97,21 @@ func Open(dir string, opts *Options) (*Engine, error) {
 	if e.opts.Deadline == 0 {
 		e.opts.Deadline = time.Second
 	}
+	if e.opts.Patience <= 0 {
+		e.opts.Patience = time.Minute
+	}
+	if opts.Selector != nil || opts.Summarizer != nil {
+		e.counsel = newCounsel(e)
+	}
 	return e, nil
 }
 
-// Close closes the store. Sessions of the engine fail afterwards.
-func (e *Engine) Close() error { return e.store.Close() }
+// Close gives up what is asked of Selector and Summarizer, and closes the store. Sessions of the engine
+// fail afterwards.
+func (e *Engine) Close() error {
+	e.counsel.close()
+	return e.store.Close()
+}
 
 // Store gives the graph underneath, for questions about it.
 func (e *Engine) Store() *graphstore.Store { return e.store }

@@ -243,7 +243,7 @@ func TestSelectorCanHarmNothing(t *testing.T) {
 	}{
 		{"chooses", func(_ context.Context, q controller.Question) (controller.Answer, error) {
 			return controller.Answer{By: "m", Choices: []controller.Choice{{ID: q.Candidates[len(q.Candidates)-1].ID, Kind: controller.ModelLink, Score: 0.5}}}, nil
-		}, 3, "a choice among the candidates counts"},
+		}, 2, "a choice among the candidates counts, and adds nothing where rules guessed the same"},
 		{"error", func(context.Context, controller.Question) (controller.Answer, error) {
 			return controller.Answer{}, errors.New("500")
 		}, 0, "rules decide"},

@@ -1,85 +1,271 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sort"
-	"time"
+	"strings"
 
 	"github.com/ctxweaver/ctxweaver/controller"
 	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
-// shownCandidates bounds how many candidates a Selector is shown, newest first.
-const shownCandidates = 50
+// Bounds of what is asked and of what is heard.
+const (
+	shownCandidates = 50  // the newest, that a Selector is shown
+	mostChosen      = 3   // parents that one opinion may add to a node (m in §3.2)
+	mostReason      = 300 // bytes of a reason
+	mostWords       = 80  // of a summary
+)
 
-// opinion merges what the Selector chooses into the parents that rules found. Only candidates that it
-// was shown count, so no choice can close a cycle. If it fails, rules stand.
-func (s *Session) opinion(ctx context.Context, turn controller.Turn, parents []graphstore.Parent) []graphstore.Parent {
-	a := s.analyst
-	question := controller.Question{Turn: turn, Candidates: a.trace.Newest(shownCandidates)}
+// Rules score a guess guessScore, and what they found twice that and more. An opinion never outranks what was found. One of a
+// trusted model stands before the guess, any other behind it.
+const (
+	trustedFrom = 0.011
+	trustedSpan = 0.008
+	doubtedSpan = 0.009
+)
+
+// Opinion is what a controller said of a node.
+type Opinion = graphstore.Opinion
+
+// question is what a node is asked about, and what the answer is judged by.
+type question struct {
+	node     Node
+	answered int // calls that had an answer when it was asked
+	choose   controller.Question
+	sum      controller.SummaryQuestion
+}
+
+// question asks about the i-th node of a path. Nothing in it changes afterwards.
+func (s *Session) question(ctx context.Context, path []kept, i int, digest string) (question, error) {
+	node, err := s.whole(ctx, path[i])
+	if err != nil {
+		return question{}, err
+	}
+	q := question{node: node, answered: node.Step.Answered()}
+	turn := turnOf(taskOf(path), &node)
+	tokens := 0
+	for _, k := range path[:i+1] {
+		tokens += k.Tokens.Total()
+	}
+	q.choose = controller.Question{Turn: turn, Session: s.name, Tokens: tokens, Found: found(&node)}
+	for j := i - 1; j >= 0 && len(q.choose.Candidates) < shownCandidates; j-- {
+		if k := path[j]; k.Validation.Candidate() {
+			q.choose.Candidates = append(q.choose.Candidates, controller.Past{ID: string(k.ID), Kind: controller.Kind(k.Action), Summary: k.Summary})
+		}
+	}
+	q.sum = controller.SummaryQuestion{Turn: turn, Session: s.name, Tokens: tokens, Facts: controller.Extract(turn)}
+	for _, p := range node.Parents {
+		if parent, ok := s.find(p.ID); ok && p.Candidate && len(q.sum.Parents) < mostChosen {
+			q.sum.Parents = append(q.sum.Parents, parent.DependencySummary)
+		}
+	}
+	return q, s.embedded(ctx, &q.choose, digest)
+}
+
+// embedded gives the candidates the vectors that the model of that digest made of them.
+func (s *Session) embedded(ctx context.Context, q *controller.Question, digest string) error {
+	if digest == "" {
+		return nil
+	}
+	ids := make([]NodeID, len(q.Candidates))
+	for i, c := range q.Candidates {
+		ids[i] = NodeID(c.ID)
+	}
+	vectors, err := s.engine.store.Vectors(ctx, s.name, digest, ids...)
+	for i := range q.Candidates {
+		q.Candidates[i].Vector = vectors[ids[i]]
+	}
+	return err
+}
+
+// found is what rules chose of a node's parents.
+func found(n *Node) []controller.Choice {
+	var out []controller.Choice
+	for _, p := range n.Parents {
+		if p.Kind != graphstore.Model {
+			out = append(out, controller.Choice{ID: string(p.ID), Kind: controller.LinkKind(p.Kind), Score: p.Score, Reason: p.Reason, Words: p.Words})
+		}
+	}
+	return out
+}
+
+// heard is what came back; a nil part was not asked or has failed.
+type heard struct {
+	answer  *controller.Answer
+	summary *controller.Summary
+	err     error
+}
+
+// silent reports whether the controller had nothing to say: rules decide, by its own judgement.
+func (h heard) silent() bool {
+	byRules := func(who string) bool { return who == "" || who == "rules" }
+	return h.err == nil && (h.answer == nil || byRules(h.answer.By)) && (h.summary == nil || byRules(h.summary.By))
+}
+
+// opinion makes of what was heard what may be kept: choices among the candidates, reasons and summaries without a
+// word that their sources lack. What is refused is named in Err. by, if not "", signs it.
+func (q question) opinion(h heard, by string) Opinion {
+	o := Opinion{Node: q.node.ID, By: by}
+	var wrong []string
+	if h.err != nil {
+		wrong = append(wrong, h.err.Error())
+	}
+	if a := h.answer; a != nil {
+		sign(&o, a.By, a.Origin)
+		o.Parents = q.parents(*a, o.By)
+		if finite(a.Vector) {
+			o.Vector = a.Vector
+		}
+	}
+	if s := h.summary; s != nil && s.By != "rules" {
+		sign(&o, s.By, s.Origin)
+		known := append(told(q.sum.Turn), q.sum.Parents...)
+		var err error
+		if o.Summary, err = honest(s.Step, known); err != nil {
+			wrong = append(wrong, "summary: "+err.Error())
+		}
+		if o.DependencySummary, err = honest(s.Dependency, known); err != nil {
+			wrong = append(wrong, "dependency summary: "+err.Error())
+		}
+	}
+	if o.By == "" {
+		o.By = "model"
+	}
+	o.Err = cutText(strings.Join(wrong, "; "), mostReason)
+	return o
+}
+
+// sign adds who said a part, and what it took.
+func sign(o *Opinion, by string, from controller.Origin) {
+	if o.By == "" {
+		o.By = cutText(by, 255)
+	}
+	t := &o.Origin
+	if t.Model == "" {
+		t.Model, t.Digest = cutText(from.Model, 255), cutText(from.Digest, 255)
+	}
+	if from.Prompt != "" && !strings.Contains(t.Prompt, from.Prompt) {
+		t.Prompt = cutText(strings.TrimSpace(t.Prompt+" "+from.Prompt), mostReason)
+	}
+	t.Calls, t.In, t.Out, t.Took = t.Calls+from.Calls, t.In+from.In, t.Out+from.Out, t.Took+from.Took
+}
+
+// honest is a summary on one line, or why it is refused.
+func honest(text string, sources []string) (string, error) {
+	text = onOneLine(text)
+	made := controller.Invented(text, sources...)
+	switch {
+	case text == "":
+		return "", errors.New("it is empty")
+	case len(strings.Fields(text)) > mostWords || len(text) > 16*mostWords:
+		return "", fmt.Errorf("it has more than %d words", mostWords)
+	case len(made) > 0:
+		return "", fmt.Errorf("%d of its words are in none of its sources", len(made))
+	}
+	return text, nil
+}
+
+func onOneLine(text string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+}
+
+// finite reports whether a vector is one that can be kept.
+func finite(v []float32) bool {
+	return len(v) <= 16<<10 && !slices.ContainsFunc(v, func(x float32) bool {
+		return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0)
+	})
+}
+
+// parents are the choices that count: each candidate once, and not too many.
+func (q question) parents(a controller.Answer, by string) []graphstore.Parent {
 	shown := map[string]bool{}
-	for _, c := range question.Candidates {
+	for _, c := range q.choose.Candidates {
 		shown[c.ID] = true
 	}
-	answer, err := bounded(ctx, a.engine.opts.Deadline, func(ctx context.Context) (controller.Answer, error) {
-		return a.engine.opts.Selector.Select(ctx, question)
-	})
-	if err != nil {
-		return parents
-	}
-	at := map[graphstore.NodeID]int{}
-	for i, p := range parents {
-		at[p.ID] = i
-	}
-	for _, c := range answer.Choices {
-		if !shown[c.ID] || !(c.Score >= 0 && c.Score <= 1) {
+	var out []graphstore.Parent
+	for _, c := range a.Choices {
+		if !shown[c.ID] || !(c.Score >= 0 && c.Score <= 1) || len(out) == mostChosen {
 			continue
 		}
-		i, known := at[NodeID(c.ID)]
-		switch {
-		case !known:
-			at[NodeID(c.ID)] = len(parents)
-			parents = append(parents, a.parent(c, answer.By))
-		case parents[i].Kind == graphstore.Previous: // a guess gives way to an opinion
-			parents[i] = a.parent(c, answer.By)
-		}
+		shown[c.ID] = false
+		out = append(out, graphstore.Parent{ID: NodeID(c.ID), Kind: graphstore.Model, Score: c.Score, Reason: q.reason(c), By: by, Candidate: true})
 	}
-	sort.SliceStable(parents, func(i, j int) bool {
-		p, q := parents[i], parents[j]
+	return out
+}
+
+// reason is why a model chose, as far as it makes nothing up.
+func (q question) reason(c controller.Choice) string {
+	text := cutText(onOneLine(c.Reason), mostReason)
+	known := append(told(q.choose.Turn), fmt.Sprintf("%.2f %.1f", c.Score, c.Score))
+	for _, p := range q.choose.Candidates {
+		known = append(known, p.Summary)
+	}
+	if text == "" || len(controller.Invented(text, known...)) > 0 {
+		return "the model chose it"
+	}
+	return text
+}
+
+// told is all the text of a turn that may be repeated.
+func told(t controller.Turn) []string {
+	out := append([]string{t.Task, t.Thought}, t.User...)
+	for _, c := range t.Calls {
+		out = append(out, c.Name, c.Args, c.Observation)
+	}
+	return out
+}
+
+// adopt gives the node with what an opinion adds to it. What rules found stays as it is and comes first; of
+// an older opinion of the same controller nothing is left. Where the model is trusted its choices are
+// selected like what was found, and its summaries replace those of rules. Where it is not, its edges are on
+// the node for those who ask, no ancestry follows them (see Parent.Candidate), and its summaries stay beside the
+// node: so nothing that is woven gets worse, whatever the model says.
+func adopt(n Node, o Opinion, path []kept, answered int, trust bool) Node {
+	n.Parents = slices.DeleteFunc(slices.Clone(n.Parents), func(p graphstore.Parent) bool {
+		return p.Kind == graphstore.Model && p.By == o.By
+	})
+	at := make(map[NodeID]int, n.Seq)
+	for i, k := range path[:n.Seq] {
+		at[k.ID] = i
+	}
+	for _, p := range o.Parents {
+		i, there := at[p.ID]
+		known := slices.ContainsFunc(n.Parents, func(q graphstore.Parent) bool { return q.ID == p.ID })
+		if p.Kind != graphstore.Model || !there || known || !path[i].Validation.Candidate() {
+			continue
+		}
+		p.Candidate = trust
+		if trust {
+			p.Score = trustedFrom + trustedSpan*p.Score
+		} else {
+			p.Score = doubtedSpan * p.Score
+		}
+		n.Parents = append(n.Parents, p)
+	}
+	sort.SliceStable(n.Parents, func(i, j int) bool {
+		p, q := n.Parents[i], n.Parents[j]
 		if p.Score != q.Score {
 			return p.Score > q.Score
 		}
-		return s.at[p.ID] > s.at[q.ID] // newest first
+		return at[p.ID] > at[q.ID] // newest first
 	})
-	return parents
+	if trust && n.Step.Answered() == answered { // else the summaries are of less than there is now
+		n.Summary = cmp.Or(o.Summary, n.Summary)
+		n.DependencySummary = cmp.Or(o.DependencySummary, n.DependencySummary)
+	}
+	return n
 }
 
-// bounded runs f for at most d. A panic in f is an error. If f does not heed its context it is left
-// behind: the caller goes on without it.
-func bounded[T any](ctx context.Context, d time.Duration, f func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	type result struct {
-		value T
-		err   error
+// cutText keeps at most n bytes of text that is UTF-8.
+func cutText(text string, n int) string {
+	if len(text) <= n {
+		return text
 	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() {
-			if p := recover(); p != nil {
-				r.err = fmt.Errorf("controller panicked: %v", p)
-			}
-			done <- r
-		}()
-		r.value, r.err = f(ctx)
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
+	return strings.ToValidUTF8(text[:n], "")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ctxweaver/ctxweaver/graphstore"
 )
@@ -17,7 +18,7 @@ type Session struct {
 	engine *Engine
 	name   string
 
-	appending sync.Mutex // held by whoever writes, also while a Selector thinks
+	appending sync.Mutex // held by whoever writes, never while a Selector thinks
 	analyst   *analyst   // nil until the first write; guarded by appending
 
 	weaving sync.Mutex // held while a working set decides
@@ -70,18 +71,47 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 // unacknowledged Append can be tried again. An agent that may repeat itself to the letter should give its
 // calls ids.
 //
-// A failed store fails Append, and nothing is kept. A failing Selector or Summarizer does not: rules
-// decide in its place.
+// A failed store fails Append, and nothing is kept. A failing Selector or Summarizer does not: the step is kept
+// as rules see it, and Append waits for what these add until Options.Deadline. What comes later is added
+// to the node then.
 func (s *Session) Append(ctx context.Context, step Step) (Node, error) {
+	node, opinion, err := s.append(ctx, step)
+	if err != nil || opinion == nil || s.engine.opts.Deadline < 0 {
+		return node, err
+	}
+	late := time.NewTimer(s.engine.opts.Deadline)
+	defer late.Stop()
+	select {
+	case <-opinion.done:
+		if opinion.result != nil {
+			return *opinion.result, nil
+		}
+	case <-late.C:
+	case <-ctx.Done(): // the step is kept all the same
+	}
+	return node, nil
+}
+
+// append is Append by rules. It returns also the question that was asked about the node, if it may be answered soon.
+func (s *Session) append(ctx context.Context, step Step) (Node, *asked, error) {
 	s.appending.Lock()
 	defer s.appending.Unlock()
 	if err := s.prepare(ctx); err != nil {
-		return Node{}, err
+		return Node{}, nil, err
 	}
 	if n := len(s.path); n > 0 && again(s.path[n-1].Node, step) {
-		return s.fill(ctx, s.path[n-1], step)
+		node, err := s.fill(ctx, s.path[n-1], step)
+		return node, nil, err
 	}
-	return s.next(ctx, step)
+	node, err := s.next(ctx, step)
+	if err != nil {
+		return Node{}, nil, err
+	}
+	opinion, alone := s.engine.counsel.ask(s, &node, true)
+	if !alone {
+		return node, nil, nil
+	}
+	return node, opinion, nil
 }
 
 // next keeps a step after the head, whatever the head is.
@@ -202,6 +232,7 @@ func (s *Session) extend(ctx context.Context, steps []Step, each func(Node)) (ad
 			return err
 		}
 		for _, n := range b.added {
+			s.engine.counsel.ask(s, &n, true)
 			each(n)
 		}
 		added += len(b.added)
@@ -336,6 +367,7 @@ func (s *Session) fill(ctx context.Context, node kept, step Step) (Node, error) 
 	if err := s.keep(ctx, append(changed, filled)); err != nil {
 		return Node{}, err
 	}
+	s.engine.counsel.ask(s, filled, false)
 	return *filled, nil
 }
 

@@ -1,0 +1,402 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ctxweaver/ctxweaver/controller"
+)
+
+// counsel asks the Selector and the Summarizer, one question at a time, away from those who append. What they
+// say is merged into the node when it comes.
+type counsel struct {
+	engine *Engine
+	stop   context.CancelFunc
+	wake   chan struct{} // holds one: there may be something in the queue
+	ended  chan struct{} // closed when no more is asked
+	line   chan struct{} // holds one: a call that has not come back, also one that nobody waits for any more
+
+	mu     sync.Mutex
+	queue  []*asked
+	busy   bool
+	closed bool
+	idle   chan struct{} // closed when nothing is pending any more; nil while nothing is
+	tally  Tally
+	digest string // of the model that answered last
+	looked bool   // whether the Selector was asked for it
+}
+
+// asked is a question that waits for its answer.
+type asked struct {
+	session *Session
+	node    NodeID
+	parents bool // what depends on the node's thought and calls
+	summary bool // what needs its answers too
+
+	done   chan struct{} // closed when the node has what it will get
+	result *Node         // as it is then; nil if nothing was merged
+}
+
+// maxQueue is how many questions wait at most. When another comes the oldest is given up: rules have decided it.
+const maxQueue = 256
+
+// Tally counts what became of the questions to the Selector and Summarizer since the engine was opened.
+type Tally struct {
+	Asked   int `json:"asked"`   // put to them
+	Merged  int `json:"merged"`  // answers that came and were kept
+	Silent  int `json:"silent"`  // that they left to rules
+	Failed  int `json:"failed"`  // that brought an error, a panic or nothing in time
+	Dropped int `json:"dropped"` // given up, as too many waited or the engine was closed
+	Gone    int `json:"gone"`    // whose node was not on its session's path any more
+	Pending int `json:"pending"` // not answered yet
+	// Err is the newest failure.
+	Err error `json:"-"`
+}
+
+// newCounsel starts the worker. It ends with close.
+func newCounsel(e *Engine) *counsel {
+	ctx, stop := context.WithCancel(context.Background())
+	c := &counsel{engine: e, stop: stop, wake: make(chan struct{}, 1), ended: make(chan struct{}), line: make(chan struct{}, 1)}
+	go c.work(ctx)
+	return c
+}
+
+// Tally tells what became of the questions so far.
+func (e *Engine) Tally() Tally {
+	if e.counsel == nil {
+		return Tally{}
+	}
+	c := e.counsel
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tally
+	t.Pending = c.pending()
+	return t
+}
+
+// Settle waits until no question is pending, and so all that will be merged is.
+func (e *Engine) Settle(ctx context.Context) error {
+	if e.counsel == nil {
+		return nil
+	}
+	e.counsel.mu.Lock()
+	idle := e.counsel.idle
+	e.counsel.mu.Unlock()
+	if idle == nil {
+		return nil
+	}
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ask queues a question about a node that is stored: about its parents if it is fresh, about its summaries once
+// all its calls are answered. It returns nil if there is nothing to ask. alone reports whether nothing
+// else is pending, so that an answer may come soon.
+func (c *counsel) ask(s *Session, n *Node, fresh bool) (a *asked, alone bool) {
+	if c == nil {
+		return nil, false
+	}
+	opts := c.engine.opts
+	a = &asked{session: s, node: n.ID, done: make(chan struct{})}
+	a.parents = fresh && opts.Selector != nil && n.Seq > 0 && wants(opts.Selector, n)
+	a.summary = opts.Summarizer != nil && !slices.ContainsFunc(n.Step.Calls, Call.Open)
+	if !a.parents && !a.summary {
+		return nil, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, false
+	}
+	alone = c.pending() == 0
+	if len(c.queue) == maxQueue {
+		close(c.queue[0].done)
+		c.queue = c.queue[1:]
+		c.tally.Dropped++
+	}
+	c.queue = append(c.queue, a)
+	if c.idle == nil {
+		c.idle = make(chan struct{})
+	}
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+	return a, alone
+}
+
+// wants reports whether a Selector wants to be asked about a node; one that does not say wants all.
+func wants(s Selector, n *Node) bool {
+	choosy, ok := s.(interface {
+		Wants(found []controller.Choice) bool
+	})
+	return !ok || choosy.Wants(found(n))
+}
+
+// pending counts the questions that are not answered; mu is held.
+func (c *counsel) pending() int {
+	n := len(c.queue)
+	if c.busy {
+		n++
+	}
+	return n
+}
+
+// work answers questions until ctx ends.
+func (c *counsel) work(ctx context.Context) {
+	defer close(c.ended)
+	for {
+		select {
+		case <-c.wake:
+		case <-ctx.Done():
+			c.giveUp()
+			return
+		}
+		for ctx.Err() == nil {
+			a := c.next()
+			if a == nil {
+				break
+			}
+			how, err := c.hear(ctx, a)
+			c.mark(how, err)
+			close(a.done)
+			c.rest()
+		}
+	}
+}
+
+func (c *counsel) next() *asked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 0 {
+		return nil
+	}
+	a := c.queue[0]
+	c.queue = c.queue[1:]
+	c.busy = true
+	return a
+}
+
+// rest notes that a question is done with.
+func (c *counsel) rest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy = false
+	if len(c.queue) == 0 && c.idle != nil {
+		close(c.idle)
+		c.idle = nil
+	}
+}
+
+// giveUp drops all that waits, when the engine closes.
+func (c *counsel) giveUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, a := range c.queue {
+		close(a.done)
+		c.tally.Dropped++
+	}
+	c.queue = nil
+	if c.idle != nil {
+		close(c.idle)
+		c.idle = nil
+	}
+}
+
+// close ends what is pending, and returns when nothing is written any more.
+func (c *counsel) close() {
+	if c == nil {
+		return
+	}
+	c.stop()
+	<-c.ended
+}
+
+// ending is what became of a question.
+type ending int
+
+const (
+	merged ending = iota
+	silent
+	gone
+	failure
+)
+
+func (c *counsel) mark(how ending, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := &c.tally
+	switch how {
+	case merged:
+		t.Merged++
+	case silent:
+		t.Silent++
+	case gone:
+		t.Gone++
+	}
+	if err != nil {
+		t.Failed++
+		t.Err = err
+	}
+}
+
+// hear puts a question, waits for the answer as long as there is patience, and merges it.
+func (c *counsel) hear(ctx context.Context, a *asked) (ending, error) {
+	q, err := c.question(ctx, a)
+	if errors.Is(err, ErrNotFound) {
+		return gone, nil
+	} else if err != nil {
+		return failure, err
+	}
+	c.mu.Lock()
+	c.tally.Asked++
+	c.mu.Unlock()
+	h := c.put(ctx, q, a)
+	switch {
+	case h.silent():
+		return silent, nil
+	case h.answer == nil && h.summary == nil:
+		return failure, h.err
+	}
+	if h.answer != nil && h.answer.Origin.Digest != "" {
+		c.mu.Lock()
+		c.digest = h.answer.Origin.Digest
+		c.mu.Unlock()
+	}
+	o := q.opinion(h, "")
+	// What has come is kept also when the engine is closing.
+	a.result, err = a.session.merge(context.WithoutCancel(ctx), q, o, c.engine.opts.Trust)
+	if errors.Is(err, ErrNotFound) {
+		return gone, h.err
+	} else if err != nil {
+		return failure, err
+	}
+	return merged, h.err
+}
+
+// question is what a node is asked about, as its session is now.
+func (c *counsel) question(ctx context.Context, a *asked) (question, error) {
+	path, err := a.session.history(ctx, a.node)
+	if err != nil {
+		return question{}, err
+	}
+	return a.session.question(ctx, path, len(path)-1, c.model(ctx))
+}
+
+// model is the digest of the model that the Selector asks, "" if that is not known yet. It is asked for it once, for
+// the vectors that an earlier process kept; later its answers tell.
+func (c *counsel) model(ctx context.Context) string {
+	c.mu.Lock()
+	digest, looked := c.digest, c.looked
+	c.looked = true
+	c.mu.Unlock()
+	known, ok := c.engine.opts.Selector.(modelled)
+	if digest != "" || looked || !ok {
+		return digest
+	}
+	m, err := patiently(ctx, c.engine.opts.Patience, c.line, known.Model)
+	if err != nil {
+		return "" // the question itself will tell why
+	}
+	return m.Digest
+}
+
+// modelled is a controller that can say which model it asks.
+type modelled interface {
+	Model(context.Context) (controller.Model, error)
+}
+
+// put asks the controllers themselves.
+func (c *counsel) put(ctx context.Context, q question, a *asked) heard {
+	var h heard
+	opts := c.engine.opts
+	if a.parents && len(q.choose.Candidates) > 0 {
+		answer, err := patiently(ctx, opts.Patience, c.line, func(ctx context.Context) (controller.Answer, error) {
+			return opts.Selector.Select(ctx, q.choose)
+		})
+		h.err = err
+		if err == nil {
+			h.answer = &answer
+		}
+	}
+	if a.summary {
+		summary, err := patiently(ctx, opts.Patience, c.line, func(ctx context.Context) (controller.Summary, error) {
+			return opts.Summarizer.Summarize(ctx, q.sum)
+		})
+		h.err = errors.Join(h.err, err)
+		if err == nil {
+			h.summary = &summary
+		}
+	}
+	return h
+}
+
+// merge adds an opinion to its node as it is now, in one transaction, and shows it to Weave.
+func (s *Session) merge(ctx context.Context, q question, o Opinion, trust bool) (*Node, error) {
+	s.appending.Lock()
+	defer s.appending.Unlock()
+	if err := s.load(ctx); err != nil {
+		return nil, err
+	}
+	k, ok := s.find(q.node.ID)
+	if !ok {
+		return nil, fmt.Errorf("session %s: step %s: %w", s.name, q.node.ID, ErrNotFound)
+	}
+	n := adopt(*k.Node, o, s.path, q.answered, trust)
+	if err := s.engine.store.Adopt(ctx, s.name, n, o); err != nil {
+		return nil, err
+	}
+	s.show([]*Node{&n})
+	if s.analyst != nil {
+		s.analyst.mark(&n)
+	}
+	whole, err := s.whole(ctx, kept{&n, k.light})
+	return &whole, err
+}
+
+// errStuck is for a question that comes while an earlier one hangs and does not heed its context.
+var errStuck = errors.New("the controller has not come back from an earlier question")
+
+// patiently runs f for at most d. A panic in f is an error. If f does not heed its context it is left behind,
+// and holds the line: no more than one call is ever under way.
+func patiently[T any](ctx context.Context, d time.Duration, line chan struct{}, f func(context.Context) (T, error)) (T, error) {
+	var none T
+	select {
+	case line <- struct{}{}:
+	default:
+		return none, errStuck
+	}
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fmt.Errorf("controller panicked: %v", p)
+			}
+			<-line
+			done <- r
+		}()
+		r.value, r.err = f(ctx)
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}

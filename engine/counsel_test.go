@@ -1,0 +1,479 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ctxweaver/ctxweaver/controller"
+	"github.com/ctxweaver/ctxweaver/engine"
+	"github.com/ctxweaver/ctxweaver/graphstore"
+)
+
+// summarizer answers with a function.
+type summarizer func(context.Context, controller.SummaryQuestion) (controller.Summary, error)
+
+func (f summarizer) Summarize(ctx context.Context, q controller.SummaryQuestion) (controller.Summary, error) {
+	return f(ctx, q)
+}
+
+// oldest chooses the oldest candidate.
+func oldest(_ context.Context, q controller.Question) (controller.Answer, error) {
+	if len(q.Candidates) == 0 {
+		return controller.Answer{By: "m"}, nil
+	}
+	return controller.Answer{By: "m", Origin: controller.Origin{Model: "m", Digest: "d", Calls: 1, In: 9, Out: 2, Took: time.Millisecond}, Choices: []controller.Choice{
+		{ID: q.Candidates[len(q.Candidates)-1].ID, Kind: controller.ModelLink, Score: 0.5, Reason: "it was first"}}}, nil
+}
+
+// gated lets f answer when the gate opens.
+func gated(gate <-chan struct{}, f selector) selector {
+	return func(ctx context.Context, q controller.Question) (controller.Answer, error) {
+		select {
+		case <-gate:
+			return f(ctx, q)
+		case <-ctx.Done():
+			return controller.Answer{}, ctx.Err()
+		}
+	}
+}
+
+func settle(t *testing.T, e *engine.Engine) engine.Tally {
+	t.Helper()
+	if err := e.Settle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return e.Tally()
+}
+
+// stored are the nodes of a session, whole, in the order in which they were put.
+func stored(t *testing.T, e *engine.Engine, name string) []engine.Node {
+	t.Helper()
+	var out []engine.Node
+	for n, err := range e.Store().Session(context.Background(), name) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// byModel are the node's edges that a model chose.
+func byModel(n engine.Node) (out []graphstore.Parent) {
+	for _, p := range n.Parents {
+		if p.Kind == graphstore.Model {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func TestLateOpinionIsMerged(t *testing.T) {
+	ctx := context.Background()
+	gate := make(chan struct{})
+	e := open(t, engine.Options{Selector: gated(gate, oldest), Deadline: -1})
+	s := e.Session("a")
+	nodes := appendAll(t, s, did("hm", "true", ""), did("er", "true", "1"), did("so", "true", "2"))
+	open := engine.Step{Thought: "and then", Calls: []engine.Call{{ID: "1", Name: "bash", Args: "true"}}}
+	nodes = append(nodes, appendAll(t, s, open)...)
+	for _, n := range nodes {
+		if len(byModel(n)) > 0 {
+			t.Fatalf("step %d has a model's edge before the model spoke", n.Seq)
+		}
+	}
+	before := weave(t, s, "paper:2/2")
+	if _, err := s.Answer(ctx, nodes[3].ID, 0, engine.Observation{Text: "what came meanwhile"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Tally().Pending; got != 3 {
+		t.Errorf("%d questions are pending, want 3: the first step has no candidates", got)
+	}
+	close(gate)
+	if tally := settle(t, e); tally.Merged != 3 || tally.Pending != 0 || tally.Err != nil {
+		t.Errorf("tally %+v", tally)
+	}
+	after := stored(t, e, "a")
+	for i, n := range after[2:] {
+		edges := byModel(n)
+		if len(edges) != 1 || edges[0].ID != nodes[0].ID || edges[0].Candidate || edges[0].By != "m" || edges[0].Score >= n.Parents[0].Score {
+			t.Errorf("step %d has the edges %+v; want the model's last, and no candidate", i+2, n.Parents)
+		}
+	}
+	if got := after[3].Step.Calls[0].Observation; got == nil || got.Text != "what came meanwhile" {
+		t.Errorf("the answer that came meanwhile became %+v", got)
+	}
+	if info, err := s.Info(ctx); err != nil || info.Head != nodes[3].ID {
+		t.Errorf("the head is %s, %v", info.Head, err)
+	}
+	opinions, err := e.Store().Opinions(ctx, "a", "m")
+	if err != nil || len(opinions) != 3 || opinions[nodes[3].ID].Origin.In != 9 || opinions[nodes[3].ID].Parents[0].Score != 0.5 {
+		t.Errorf("opinions %+v, %v", opinions, err)
+	}
+	if diff := cmp.Diff(before.Messages[:3], weave(t, s, "paper:2/2").Messages[:3]); diff != "" {
+		t.Errorf("what was woven changed:\n%s", diff)
+	}
+}
+
+// A late answer finds the session changed: the node is gone, or on a branch that was left.
+func TestOpinionForNobody(t *testing.T) {
+	ctx := context.Background()
+	for _, tt := range []struct {
+		name string
+		harm func(*engine.Engine) error
+	}{
+		{"deleted", func(e *engine.Engine) error { return e.Delete(ctx, "a") }},
+		{"branched off", func(e *engine.Engine) error {
+			_, err := e.Session("a").Sync(ctx, []engine.Step{did("other", "true", "")}, nil)
+			return err
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			gate := make(chan struct{})
+			e := open(t, engine.Options{Selector: gated(gate, oldest), Deadline: -1})
+			nodes := appendAll(t, e.Session("a"), did("hm", "true", ""), did("er", "true", "1"), did("so", "true", "2"))
+			if err := tt.harm(e); err != nil {
+				t.Fatal(err)
+			}
+			close(gate)
+			if tally := settle(t, e); tally.Gone != 2 || tally.Merged != 0 {
+				t.Errorf("tally %+v, want 2 gone", tally)
+			}
+			if got, err := e.Store().Get(ctx, "a", nodes[2].ID); err == nil && len(byModel(got)) > 0 {
+				t.Errorf("a node off the path has %v", byModel(got))
+			}
+		})
+	}
+}
+
+// What hangs costs at most one deadline, and closing waits for nothing; no step is lost.
+func TestCloseWhileAModelHangs(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		f    selector
+	}{
+		{"heeds its context", gated(nil, oldest)},
+		{"heeds nothing", func(context.Context, controller.Question) (controller.Answer, error) { select {} }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			e, err := engine.Open(dir, &engine.Options{Selector: tt.f, Deadline: 20 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var steps []engine.Step
+			for i := range 300 {
+				steps = append(steps, did(fmt.Sprint("hm ", i), "true", fmt.Sprint(i)))
+			}
+			appendAll(t, e.Session("a"), steps[:20]...)
+			if _, err := e.Session("a").Sync(context.Background(), steps, nil); err != nil {
+				t.Fatal(err)
+			}
+			if tally := e.Tally(); tally.Dropped == 0 || tally.Pending > 257 || tally.Dropped+tally.Pending != 299 {
+				t.Errorf("tally %+v of 299 questions: want at most 256 that wait for the one that hangs", tally)
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			e = openAt(t, dir, engine.Options{})
+			if n := count(t, e, "a"); n != 300 {
+				t.Errorf("%d steps, want 300", n)
+			}
+		})
+	}
+}
+
+// A server that is killed, hangs and comes back, during 1,000 appends.
+func TestModelComesAndGoes(t *testing.T) {
+	const deadline = 30 * time.Millisecond
+	var state atomic.Int32 // of the server
+	const up, down, hung, deaf = 0, 1, 2, 3
+	revive := make(chan struct{})
+	e := open(t, engine.Options{NoSync: true, Deadline: deadline, Patience: 300 * time.Millisecond, Selector: selector(func(ctx context.Context, q controller.Question) (controller.Answer, error) {
+		switch state.Load() {
+		case down:
+			return controller.Answer{}, errors.New("connection refused")
+		case hung:
+			<-ctx.Done()
+			return controller.Answer{}, ctx.Err()
+		case deaf:
+			<-revive
+			return controller.Answer{}, errors.New("too late")
+		}
+		return oldest(ctx, q)
+	})})
+	s := e.Session("a")
+	slowest := time.Duration(0)
+	var ids []engine.NodeID
+	for i := range 1000 {
+		switch i {
+		case 200:
+			state.Store(down)
+		case 400:
+			state.Store(hung)
+		case 600:
+			state.Store(deaf)
+		case 800: // restarted
+			state.Store(up)
+			close(revive)
+			settle(t, e)
+		}
+		start := time.Now()
+		n, err := s.Append(context.Background(), did(fmt.Sprint("hm ", i), "true", "ok"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slowest = max(slowest, time.Since(start))
+		ids = append(ids, n.ID)
+		if i == 800 {
+			if tally := settle(t, e); tally.Pending > 0 {
+				t.Errorf("tally %+v", tally)
+			}
+			if got, err := e.Store().Get(context.Background(), "a", n.ID); err != nil || len(byModel(got)) != 1 {
+				t.Errorf("the first question after the restart brought %v, %v", byModel(got), err)
+			}
+		}
+	}
+	tally := settle(t, e)
+	t.Logf("slowest append %v, deadline %v; tally %+v", slowest, deadline, tally)
+	var got []engine.NodeID
+	edges := 0
+	for i, n := range stored(t, e, "a") {
+		got = append(got, n.ID)
+		edges += len(byModel(n))
+		if n.Step.Thought != fmt.Sprint("hm ", i) || i > 0 && n.Previous != ids[i-1] {
+			t.Fatalf("step %d is %q after %s", i, n.Step.Thought, n.Previous)
+		}
+	}
+	if !slices.Equal(got, ids) {
+		t.Errorf("%d steps are stored, want the %d that were acknowledged, in order", len(got), len(ids))
+	}
+	if tally.Merged+tally.Failed+tally.Dropped != 999 || tally.Pending > 0 || edges < 1 || edges > tally.Merged {
+		t.Errorf("tally %+v with %d edges: every question but the first step's has one end", tally, edges)
+	}
+}
+
+// babbler says anything: ids from nowhere, itself, later steps, words of its own, scores that are no numbers.
+type babbler struct{ rnd *rand.Rand }
+
+func (b babbler) Select(_ context.Context, q controller.Question) (controller.Answer, error) {
+	a := controller.Answer{By: "babbler", Origin: controller.Origin{Model: "babbler", Digest: "b", In: 5}}
+	for range b.rnd.Intn(6) {
+		c := controller.Choice{Kind: controller.LiteralLink, Score: b.rnd.Float64(), Reason: b.say(q.Turn), Words: []string{"made_up_word"}}
+		switch k := b.rnd.Intn(5); {
+		case k == 0:
+			c.ID = q.Turn.ID
+		case k == 1:
+			c.ID, c.Score = fmt.Sprintf("%032x", b.rnd.Int63()), b.rnd.NormFloat64()*3
+		case len(q.Candidates) > 0:
+			c.ID = q.Candidates[b.rnd.Intn(len(q.Candidates))].ID
+		}
+		a.Choices = append(a.Choices, c)
+	}
+	return a, nil
+}
+
+func (b babbler) Summarize(_ context.Context, q controller.SummaryQuestion) (controller.Summary, error) {
+	return controller.Summary{By: "babbler", Step: b.say(q.Turn), Dependency: b.say(q.Turn)}, nil
+}
+
+// say mixes words of the turn with plain ones and, half the time, with some of its own.
+func (b babbler) say(t controller.Turn) string {
+	pool := append(strings.Fields(t.Thought), "the", "step", "looked", "at", "it")
+	for _, c := range t.Calls {
+		pool = append(pool, strings.Fields(c.Observation)...)
+	}
+	if b.rnd.Intn(2) == 0 {
+		pool = append(pool, "src/never_seen.py", "TestMadeUp", "0xdeadbeef", "4711", "v9", "line 88")
+	}
+	var out []string
+	for range b.rnd.Intn(30) {
+		out = append(out, pool[b.rnd.Intn(len(pool))])
+	}
+	return strings.Join(out, " ")
+}
+
+// worked is a session that looks like work: files are viewed, edited and tested again and again, and some steps
+// say nothing from which a link could be seen.
+func worked(rnd *rand.Rand, n int) []engine.Step {
+	var steps []engine.Step
+	for i := range n {
+		f := fmt.Sprintf("pkg/part_%d.go", rnd.Intn(8))
+		var s engine.Step
+		switch rnd.Intn(6) {
+		case 0:
+			s = did("let me see "+f, "cat "+f, fmt.Sprintf("func Handle%d() error {\n\treturn errCode%d\n}", rnd.Intn(40), rnd.Intn(40)))
+		case 1:
+			s = did("change it", "sed -i s/Handle/handle/ "+f, "")
+		case 2:
+			s = did("test", "go test ./pkg", fmt.Sprintf("--- FAIL: TestHandle%d (0.00s)\nFAIL\tx/pkg\t0.1s", rnd.Intn(5)))
+		case 3:
+			s = did("test", "go test ./pkg", "ok  \tx/pkg\t0.1s")
+		case 4:
+			s = did(fmt.Sprintf("where is Handle%d used?", rnd.Intn(40)), fmt.Sprintf("grep -rn Handle%d .", rnd.Intn(40)), f+":12: call")
+		default:
+			s = did("hm, think again", "true", "")
+		}
+		s.Thinking = fmt.Sprint(i)
+		s.Calls[0].ID = fmt.Sprint(i)
+		steps = append(steps, s)
+	}
+	steps[0].Before = user("make pkg pass its tests")
+	return steps
+}
+
+var policies = []string{"full", "window:5", "polling:5/20", "paper:3/5", "paper-tail:3/5", "summary:5", "bm25:5/5", "workingset", "workingset:lean", "workingset:rich"}
+
+// Whatever a model says, no context gets worse by it as long as the model has not earned trust: it stays what rules
+// make it, byte for byte. And nothing is stored that was made up.
+func TestBabbleHarmsNothing(t *testing.T) {
+	ctx := context.Background()
+	seed := time.Now().UnixNano()
+	rnd := rand.New(rand.NewSource(seed))
+	babbling := func(seed int64, trust bool) engine.Options {
+		b := babbler{rnd: rand.New(rand.NewSource(seed))}
+		return engine.Options{NoSync: true, Selector: b, Summarizer: b, Deadline: -1, Trust: trust}
+	}
+	rules, model, trusted := open(t, engine.Options{NoSync: true}), open(t, babbling(seed+1, false)), open(t, babbling(seed+2, true))
+	for i := range 20 {
+		name := fmt.Sprint("s", i)
+		steps := worked(rnd, 100)
+		for j := range steps {
+			for _, e := range []*engine.Engine{rules, model, trusted} {
+				appendAll(t, e.Session(name), steps[j])
+			}
+			if j%50 != 49 {
+				continue
+			}
+			settle(t, model)
+			settle(t, trusted)
+			for _, p := range policies {
+				a, b := weave(t, rules.Session(name), p), weave(t, model.Session(name), p)
+				if diff := cmp.Diff(a.Messages, b.Messages); diff != "" {
+					t.Fatalf("seed %d: %s of session %d after step %d:\n%s", seed, p, i, j, diff)
+				}
+			}
+		}
+		plain, said, adopted := stored(t, rules, name), stored(t, model, name), stored(t, trusted, name)
+		for j := range plain {
+			if err := honest(steps[:j+1], plain[:j], plain[j], said[j]); err != nil {
+				t.Fatalf("seed %d: session %d, step %d: %v", seed, i, j, err)
+			}
+			if said[j].Summary != plain[j].Summary {
+				t.Fatalf("seed %d: session %d, step %d: the summary of a model that is not trusted counts", seed, i, j)
+			}
+			if made := controller.Invented(adopted[j].Summary+" "+adopted[j].DependencySummary, texts(steps[:j+1])...); len(made) > 0 {
+				t.Fatalf("seed %d: session %d, step %d: invented %q", seed, i, j, made)
+			}
+			for k, p := range plain[j].Parents { // facts come first, as they were, also where the model is trusted
+				if p.Kind != graphstore.Previous && !cmp.Equal(p, adopted[j].Parents[k]) {
+					t.Fatalf("seed %d: session %d, step %d: %+v became %+v", seed, i, j, p, adopted[j].Parents[k])
+				}
+			}
+		}
+	}
+	tally := model.Tally()
+	t.Logf("seed %d: %+v", seed, tally)
+	if opinions, err := model.Store().Opinions(ctx, "s0", "babbler"); err != nil || len(opinions) != 100 || tally.Merged != 2000 {
+		t.Errorf("seed %d: %d opinions, %+v, %v: want one a step", seed, len(opinions), tally, err)
+	}
+}
+
+// texts is all that a session has said so far.
+func texts(steps []engine.Step) []string {
+	out := []string{"pass fail ok lines 0 1 2 3 4 5 6 7 8 9"}
+	for _, s := range steps {
+		for _, m := range s.Before {
+			out = append(out, m.Text)
+		}
+		out = append(out, s.Thought)
+		for _, c := range s.Calls {
+			out = append(out, c.Name, c.Args, c.Observation.Text)
+		}
+	}
+	return out
+}
+
+// honest makes sure that a node has all that rules gave it, first and unchanged, and of the model nothing but
+// earlier steps, behind, for reasons that make nothing up.
+func honest(steps []engine.Step, before []engine.Node, rules, n engine.Node) error {
+	if len(n.Parents) < len(rules.Parents) || !cmp.Equal(rules.Parents, n.Parents[:len(rules.Parents)]) {
+		return fmt.Errorf("rules found %+v, it has %+v", rules.Parents, n.Parents)
+	}
+	for _, p := range n.Parents[len(rules.Parents):] {
+		earlier := slices.ContainsFunc(before, func(m engine.Node) bool { return m.ID == p.ID })
+		made := controller.Invented(p.Reason, append(texts(steps), fmt.Sprintf("%.2f", p.Score))...)
+		if !earlier || p.Kind != graphstore.Model || p.Candidate || p.By != "babbler" || len(p.Words) > 0 || len(made) > 0 {
+			return fmt.Errorf("the model added %+v (invented %q)", p, made)
+		}
+	}
+	return nil
+}
+
+// The vectors of candidates come with the next question, also after a restart.
+func TestVectorsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	embedder := &embedding{}
+	for i, thought := range []string{"one", "two", "three", "four"} {
+		e, err := engine.Open(dir, &engine.Options{Selector: embedder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendAll(t, e.Session("a"), did(thought, "true", ""))
+		settle(t, e)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if want := max(0, i-1); embedder.had != want { // the first step is not asked about
+			t.Errorf("after %d steps: %d candidates came with the right vector, want %d", i+1, embedder.had, want)
+		}
+	}
+}
+
+// embedding is a model whose vector of a turn is its place.
+type embedding struct{ had int }
+
+func (m *embedding) Model(context.Context) (controller.Model, error) {
+	return controller.Model{Name: "m", Digest: "sha256:m"}, nil
+}
+
+func (m *embedding) Select(_ context.Context, q controller.Question) (controller.Answer, error) {
+	m.had = 0
+	for i, c := range q.Candidates {
+		if len(c.Vector) == 1 && int(c.Vector[0]) == q.Turn.Seq-1-i {
+			m.had++
+		}
+	}
+	return controller.Answer{By: "m", Origin: controller.Origin{Digest: "sha256:m"}, Vector: []float32{float32(q.Turn.Seq)}}, nil
+}
+
+// A summary of less than there is by now does not replace what rules make of all of it.
+func TestSummaryOfAnOlderState(t *testing.T) {
+	ctx := context.Background()
+	e := open(t, engine.Options{Deadline: -1, Trust: true, Summarizer: summarizer(func(_ context.Context, q controller.SummaryQuestion) (controller.Summary, error) {
+		if !q.Turn.Calls[0].Answered {
+			t.Error("asked to sum up a step whose call is open")
+		}
+		return controller.Summary{By: "m", Step: "it worked", Dependency: "it all worked"}, nil
+	})})
+	s := e.Session("a")
+	n := appendAll(t, s, engine.Step{Thought: "go", Calls: []engine.Call{{Name: "bash", Args: "make"}}})[0]
+	if tally := settle(t, e); tally.Asked != 0 {
+		t.Errorf("tally %+v", tally)
+	}
+	if _, err := s.Answer(ctx, n.ID, 0, engine.Observation{Text: "done"}); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, e)
+	if got := stored(t, e, "a")[0]; got.Summary != "it worked" || got.DependencySummary != "it all worked" {
+		t.Errorf("summaries %q, %q", got.Summary, got.DependencySummary)
+	}
+}
