@@ -13,7 +13,11 @@ import (
 // cached is the file that keeps a result of the session, "" where none is kept. All that decides the
 // result is in its name.
 func (b *bench) cached(policy string) string {
-	return b.kept(policy, b.fit.ID, fmt.Sprint(b.options.Stability, b.options.Misses, b.options.Seed))
+	other := ""
+	if b.other != nil {
+		other = b.other.session.Hash + b.other.fit.ID
+	}
+	return b.kept(policy, b.fit.ID, other, fmt.Sprint(b.options.Stability, b.options.Misses, b.options.Seed))
 }
 
 // naive is cached for a policy that was measured together with others.

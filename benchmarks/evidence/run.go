@@ -69,6 +69,10 @@ func Run(ctx context.Context, sessions []Session, policies []string, o Options) 
 	if err != nil {
 		return nil, err
 	}
+	var next []int
+	if o.Stability {
+		next = reruns(sessions)
+	}
 	n := len(policies) + len(o.Naive)
 	out := make([]Result, len(sessions)*n)
 	group, working := errgroup.WithContext(ctx)
@@ -76,6 +80,10 @@ func Run(ctx context.Context, sessions []Session, policies []string, o Options) 
 	for i, s := range sessions {
 		group.Go(func() error {
 			b := bench{options: o, session: s, fit: fits[s.Fold]}
+			if o.Stability && next[i] >= 0 {
+				other := sessions[next[i]]
+				b.other = &bench{session: other, fit: fits[other.Fold]}
+			}
 			rs, err := b.results(working, policies)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.Name, err)
@@ -151,6 +159,7 @@ type bench struct {
 	options Options
 	session Session
 	fit     Fit
+	other   *bench // another run of the same task; nil if there is none
 	judge   *Judge // nil until it is needed
 	stay    []int  // tokens of what must stay, by call; nil without a budget
 }

@@ -18,6 +18,10 @@ type Stability struct {
 	Drop  Distance `json:"drop"`  // a step is left out
 	Swap  Distance `json:"swap"`  // the calls of a turn change places
 	Noise Distance `json:"noise"` // steps that have nothing to do with the task come between
+	// Rerun is the distance to another run of the same task, of which there were so many Pairs: that of the files that
+	// something is in sight of, at the same progress, of those that both runs have seen. It is not in the Mean.
+	Rerun Distance `json:"rerun"`
+	Pairs int      `json:"rerun_pairs"`
 }
 
 // Distance is a sum over requests, for means over sessions.
@@ -34,7 +38,7 @@ func (d *Distance) merge(o Distance) {
 	d.Requests += o.Requests
 }
 
-// Mean is the distance over all variations.
+// Mean is the distance over all variations of a run.
 func (s Stability) Mean() float64 {
 	var all Distance
 	for _, d := range []Distance{s.Drop, s.Swap, s.Noise} {
@@ -47,6 +51,8 @@ func (s *Stability) merge(o Stability) {
 	s.Drop.merge(o.Drop)
 	s.Swap.merge(o.Swap)
 	s.Noise.merge(o.Noise)
+	s.Rerun.merge(o.Rerun)
+	s.Pairs += o.Pairs
 }
 
 // variation is a run that went a little differently.
@@ -156,7 +162,11 @@ func (b *bench) stability(ctx context.Context, policy string) (Stability, error)
 		}
 		kind.sum.merge(distance(whole, before, v, after))
 	}
-	return out, nil
+	if b.other != nil {
+		out.Pairs = 1
+		out.Rerun, err = b.rerun(ctx, policy)
+	}
+	return out, err
 }
 
 // stepsOf is how many steps hold so many counted calls.

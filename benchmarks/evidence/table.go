@@ -79,6 +79,7 @@ var furthers = []further{
 	{"OVER", func(r *Report, _ Row) bool { return r.Manifest.Budget > 0 }, func(row Row) string { return fmt.Sprint(row.Score.Over) }},
 	{"EXCEEDED", func(r *Report, _ Row) bool { return r.Manifest.Budget > 0 }, func(row Row) string { return fmt.Sprint(row.Score.Exceeded) }},
 	{"CHANGE", func(_ *Report, row Row) bool { return row.Stability != nil }, func(row Row) string { return fmt.Sprintf("%.3f", row.Stability.Mean()) }},
+	{"RERUN", func(_ *Report, row Row) bool { return row.Stability != nil && row.Stability.Pairs > 0 }, func(row Row) string { return fmt.Sprintf("%.3f", row.Stability.Rerun.Mean()) }},
 }
 
 func (r *Report) further(row Row, cell func(further) string) string {
@@ -199,6 +200,12 @@ func (r *Report) legend() string {
 Budget: what must stay are messages, thoughts and actions, the newest %d observations, and %d tokens for each other one.
 All figures are over the requests where that fits, the same for all policies. Over: requests above the budget, of all;
 exceeded: of those where what must stay fits.`, newestKept, markTokens)
+	}
+	if s := r.Groups[0].Rows[0].Stability; s != nil {
+		more += fmt.Sprintf(`
+Change: Jaccard distance of the observations that are whole, when a step is dropped, parallel calls change places or
+steps of no consequence come between: 0 none, 1 all. Rerun: of the files in sight at the same progress of two runs of
+one task, of those that both have seen; pairs of runs: %d.`, s.Pairs)
 	}
 	if r.Groups[0].varies() {
 		more += `
