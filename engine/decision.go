@@ -18,6 +18,9 @@ type decision struct {
 	Behind place     `json:"behind"`
 	Held   float64   `json:"held,omitempty"` // what has been paid, in tokens, for holding what could go
 	At     time.Time `json:"at,omitzero"`
+	// Strategy is what a working set went by.
+	Strategy Strategy `json:"strategy,omitempty"`
+	Because  string   `json:"because,omitempty"`
 }
 
 // kind is what led to a decision.

@@ -19,6 +19,7 @@ type desk struct {
 	ranker  *compress.Ranker
 	count   func(string) int // tokens
 	tracker validation.Tracker
+	shape   *shape
 	fed     trail  // what the desk has taken in
 	seen    []seen // observations, in order
 	at      map[place]int
@@ -36,6 +37,9 @@ type desk struct {
 	last   time.Time // when the newest request was woven; zero in a replay
 	newest NodeID    // the node that it followed
 	sent   place     // the newest observation that it had
+
+	strategy Strategy // that it went by, and why; "" before the first, and under a policy that has none
+	because  string
 
 	// What is learned from page-ins: what is never used makes later ones rarer.
 	unused  []int // runs that were paged in and that no step has used yet
@@ -93,7 +97,7 @@ type seen struct {
 func (o seen) handle() Handle { return NewHandle(o.ID, o.place.Call) }
 
 func newDesk(w *compress.Weights, count func(string) int, decided map[NodeID][]decision) *desk {
-	d := &desk{ranker: compress.NewRanker(w), count: count, decided: decided, at: map[place]int{}, tails: map[int]part{}}
+	d := &desk{ranker: compress.NewRanker(w), count: count, decided: decided, at: map[place]int{}, tails: map[int]part{}, shape: newShape()}
 	d.silence.waiting, d.silence.joined = count(notAnswered), count(joined)
 	return d
 }
@@ -113,6 +117,7 @@ func (d *desk) take(k kept, n Node) {
 		d.seen = append(d.seen, o)
 	})
 	d.tracker.Add(string(n.ID), results(n.Tests))
+	d.shape.add(k.Node)
 	d.fed = append(d.fed, k)
 	for _, c := range d.decided[n.ID] {
 		d.apply(n.ID, c)
@@ -132,6 +137,7 @@ func (d *desk) apply(after NodeID, c decision) {
 	switch c.Kind {
 	case request:
 		d.held, d.last, d.newest, d.sent = c.Held, c.At, after, c.Behind
+		d.strategy, d.because = c.Strategy, c.Because
 		d.asked++
 	case undone:
 		d.undo(c.Behind)

@@ -66,11 +66,17 @@ func (s *Session) decideNext(ctx context.Context, d *desk, r Request, path []kep
 	if repeated {
 		return d.add(levels[r.Policy.level], r, wanted), nil
 	}
-	pick, err := s.pager(ctx, r.Policy, path)
+	var strategy Strategy
+	var because string
+	if r.Policy.name == WorkingSet.name {
+		strategy, because = d.shape.choose(r.Strategy)
+	}
+	pick, err := s.pager(ctx, r.Policy, strategy, path)
 	if err != nil {
 		return nil, err
 	}
-	c := d.decide(levels[r.Policy.level], r, wanted, pick)
+	c := d.decide(levels[r.Policy.level].adapt(strategy), r, wanted, pick)
+	c.Strategy, c.Because = strategy, because
 	return &c, nil
 }
 
@@ -109,7 +115,7 @@ func (s *Session) pending(messages []Message) int {
 }
 
 // pager gives what chooses page-ins under a policy.
-func (s *Session) pager(ctx context.Context, p Policy, path []kept) (pager, error) {
+func (s *Session) pager(ctx context.Context, p Policy, strategy Strategy, path []kept) (pager, error) {
 	ablation := s.engine.ablation
 	if ablation.NoGraph && p.name == WorkingSet.name {
 		return predicted(nil), nil
@@ -124,7 +130,11 @@ func (s *Session) pager(ctx context.Context, p Policy, path []kept) (pager, erro
 		return nil, err
 	}
 	if p.name != "paper-tail" {
-		return predicted(kin(reached)), nil
+		near := kin(reached)
+		for id := range near {
+			near[id] *= strategy.trust()
+		}
+		return predicted(near), nil
 	}
 	return func(after *desk, l level, room int) []clip {
 		return after.bring(after.hidden(reached), min(room, l.choice.Cap))
@@ -319,7 +329,8 @@ func (d *desk) ruling() ruling {
 		return v
 	}
 	p := d.page()
-	e := &Epoch{PageOuts: len(d.pages), Requests: d.asked, Observations: d.since(), Why: p.Why, PagedOut: p.Freed}
+	e := &Epoch{PageOuts: len(d.pages), Requests: d.asked, Observations: d.since(), Why: p.Why, PagedOut: p.Freed,
+		Strategy: d.strategy, Because: d.because}
 	if len(d.pages) > 0 {
 		e.After = p.after
 	}

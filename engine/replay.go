@@ -13,6 +13,8 @@ type ReplayOptions struct {
 	Budget  int               // of each Window, in tokens; 0: none. A larger one is given all the same
 	Prices  Prices            // as in Request
 	Weights *compress.Weights // as in Options
+	// Strategy is as in Request.
+	Strategy Strategy
 	// Ablation leaves parts of the method out.
 	Ablation Ablation
 }
@@ -49,7 +51,7 @@ func ReplayEach(ctx context.Context, steps []Step, ps []Policy, o ReplayOptions,
 				n = min(n, o.First-call)
 			}
 			for _, p := range ps {
-				w, err := s.Weave(ctx, Request{Policy: p, Pending: step.Before, Budget: o.Budget, Prices: o.Prices})
+				w, err := s.Weave(ctx, Request{Policy: p, Pending: step.Before, Budget: o.Budget, Prices: o.Prices, Strategy: o.Strategy})
 				if err != nil && !errors.Is(err, ErrBudget) {
 					return err
 				}

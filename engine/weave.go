@@ -20,6 +20,8 @@ type Request struct {
 	Pending []Message
 	// Budget bounds the Window in tokens; 0 is no bound. See ErrBudget.
 	Budget int
+	// Strategy is what a working set goes by; "" is Auto.
+	Strategy Strategy
 	// Prices decide when a working set pages out; the zero value is the first preset of ParsePrices.
 	Prices Prices
 	// Now is when the request is made. A working set uses it to tell a cold cache; zero: it does not.

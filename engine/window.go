@@ -34,6 +34,9 @@ type Epoch struct {
 	PagedIn      int    `json:"paged_in"`      // tokens paged in since
 	Requests     int    `json:"requests"`      // since then, this one included
 	Observations int    `json:"observations"`  // since then
+	// Strategy is what the newest request went by, and Because says why; "" under a policy that has none.
+	Strategy Strategy `json:"strategy,omitempty"`
+	Because  string   `json:"because,omitempty"`
 }
 
 // parts says what the tokens of a Window are, for people.

@@ -64,7 +64,7 @@ func (a *app) diff(ctx context.Context, want string, c comparing) error {
 	if c.and != "" {
 		steps[1] = c.and
 	}
-	prices, weights, err := c.under.settle()
+	request, weights, err := c.under.settle()
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,8 @@ func (a *app) diff(ctx context.Context, want string, c comparing) error {
 			if err != nil {
 				return err
 			}
-			windows[i], err = e.Session(t.info.Name).Weave(ctx, engine.Request{Policy: policies[i], At: n.ID, Budget: c.under.budget, Prices: prices, Dry: true})
+			request.Policy, request.At, request.Dry = policies[i], n.ID, true
+			windows[i], err = e.Session(t.info.Name).Weave(ctx, request)
 			if err != nil && !errors.Is(err, engine.ErrBudget) {
 				return err
 			}

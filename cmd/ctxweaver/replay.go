@@ -63,11 +63,11 @@ the agent was idle is not used.
 			case r.emit != "" && len(r.policies) != 1:
 				return usage("--emit writes the contexts of one policy; --policy names %d", len(r.policies))
 			}
-			prices, weights, err := r.under.settle()
+			under, weights, err := r.under.settle()
 			if err != nil {
 				return err
 			}
-			r.options = engine.ReplayOptions{First: r.first, Budget: r.under.budget, Prices: prices, Weights: weights}
+			r.options = engine.ReplayOptions{First: r.first, Budget: under.Budget, Prices: under.Prices, Strategy: under.Strategy, Weights: weights}
 			return a.replay(cmd.Context(), args[0], r)
 		},
 	}

@@ -12,31 +12,35 @@ import (
 
 // terms are what a context is to be woven under, as flags say it.
 type terms struct {
-	budget  int
-	prices  string
-	weights string
+	budget   int
+	prices   string
+	strategy string
+	weights  string
 }
 
 func (t *terms) flags(f *pflag.FlagSet) {
 	f.IntVar(&t.budget, "budget", 0, "most tokens of a context (0: no bound)")
 	f.StringVar(&t.prices, "prices", engine.PricePresets()[0].Name, "what a working set reckons with: one of the above")
+	f.StringVar(&t.strategy, "strategy", string(engine.Auto), "what a working set goes by: the graph (structural), nearness in time (recency), or what suits the session (auto)")
 	f.StringVar(&t.weights, "weights", "", "file of weights for a working set (default: built-in)")
 }
 
-// settle checks the flags, and reads the weights; nil are the built-in ones.
-func (t terms) settle() (engine.Prices, *compress.Weights, error) {
+// settle checks the flags, puts them into a request, and reads the weights; nil are the built-in ones.
+func (t terms) settle() (r engine.Request, w *compress.Weights, err error) {
 	if t.budget < 0 {
-		return engine.Prices{}, nil, usage("--budget %d: want 0 (no bound) or more", t.budget)
+		return r, nil, usage("--budget %d: want 0 (no bound) or more", t.budget)
 	}
-	p, err := engine.ParsePrices(t.prices)
-	if err != nil {
-		return engine.Prices{}, nil, usage("--prices: %w", err)
+	r.Budget = t.budget
+	if r.Prices, err = engine.ParsePrices(t.prices); err != nil {
+		return r, nil, usage("--prices: %w", err)
 	}
-	if t.weights == "" {
-		return p, nil, nil
+	if r.Strategy, err = engine.ParseStrategy(t.strategy); err != nil {
+		return r, nil, usage("--strategy: %w", err)
 	}
-	w, err := readWeights(t.weights)
-	return p, w, err
+	if t.weights != "" {
+		w, err = readWeights(t.weights)
+	}
+	return r, w, err
 }
 
 // helpOnPolicies lists what --policy and --prices take.

@@ -34,7 +34,7 @@ and the exit code is 1.
 			if err != nil {
 				return usageError{err}
 			}
-			prices, weights, err := under.settle()
+			request, weights, err := under.settle()
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,8 @@ and the exit code is 1.
 				if err != nil {
 					return err
 				}
-				w, err := e.Session(t.info.Name).Weave(cmd.Context(), engine.Request{Policy: policy, At: n.ID, Budget: under.budget, Prices: prices, Dry: true})
+				request.Policy, request.At, request.Dry = policy, n.ID, true
+				w, err := e.Session(t.info.Name).Weave(cmd.Context(), request)
 				switch {
 				case err != nil && !errors.Is(err, engine.ErrBudget):
 					return err
@@ -105,5 +106,8 @@ func (a *app) printWindow(t thread, w *engine.Window, all bool) {
 	if e := w.Epoch; e != nil && e.PageOuts > 0 {
 		a.print("%s; the newest after step %d, %s and %s ago: %s tokens out, %s back in since", plural(e.PageOuts, "page-out"), e.After,
 			plural(e.Requests, "request"), plural(e.Observations, "observation"), count(e.PagedOut), count(e.PagedIn))
+	}
+	if e := w.Epoch; e != nil && e.Strategy != "" {
+		a.print("strategy %s: %s", e.Strategy, e.Because)
 	}
 }
