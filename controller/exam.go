@@ -1,0 +1,325 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// What a model must reach to be used.
+const (
+	leastFound   = 0.8  // of the planted chains, with its first choice
+	leastWritten = 0.8  // of the summaries that it is asked for: valid ones
+	mostInvented = 0.02 // of the specific words in its summaries before they are checked
+	mostAstray   = 0.03 // by which the server's count of a prompt may differ from what it must be
+)
+
+// Exam finds out whether a model may do a controller's work. The zero value is ready.
+type Exam struct {
+	Seed   uint64 `json:"seed"`   // of the planted cases
+	Chains int    `json:"chains"` // planted cases, 0: 50
+	Steps  int    `json:"steps"`  // that are summed up, 0: 20
+}
+
+// Verdict is what came of an Exam, with all figures.
+type Verdict struct {
+	Model      string   `json:"model"`
+	Digest     string   `json:"digest"`
+	Parameters string   `json:"parameters"`
+	Size       int64    `json:"size"` // bytes on the server's disk
+	Ask        Asking   `json:"ask"`
+	NumCtx     int      `json:"num_ctx"`
+	Prompts    []string `json:"prompts"` // hashes of those it was given
+	Exam       Exam     `json:"exam"`
+
+	Parents      bool   `json:"parents"` // whether it may choose parents
+	ParentsWhy   string `json:"parents_why"`
+	Summaries    bool   `json:"summaries"` // whether it may write summaries
+	SummariesWhy string `json:"summaries_why"`
+
+	Context ContextCheck `json:"context"`
+	Planted PlantedCheck `json:"planted"`
+	Written WrittenCheck `json:"written"`
+	Speed   Speed        `json:"speed"`
+	When    time.Time    `json:"when"`
+}
+
+// ContextCheck says whether the server reads as much as it says. Counts are in tokens.
+type ContextCheck struct {
+	Size    int    `json:"size"`    // of the context that is asked for, and the model has
+	Sent    int    `json:"sent"`    // of a prompt that nearly fills it
+	Read    int    `json:"read"`    // of it, as the server says
+	Refused bool   `json:"refused"` // a prompt that is too long, instead of being cut
+	Said    string `json:"said,omitempty"`
+}
+
+// Honest reports whether prompts are read whole or not at all.
+func (c ContextCheck) Honest() bool {
+	return c.Refused && math.Abs(float64(c.Read-c.Sent)) <= mostAstray*float64(c.Sent)
+}
+
+// PlantedCheck says how the model did on the planted chains.
+type PlantedCheck struct {
+	Of      int           `json:"of"`
+	Found   int           `json:"found"`             // by its first choice
+	Third   int           `json:"third"`             // within its first three
+	None    int           `json:"none"`              // answered that there is no parent
+	Valid   int           `json:"valid"`             // answers of the wanted form
+	AtOnce  int           `json:"at_once"`           // of them, without being asked again
+	Took    time.Duration `json:"took"`              // a question, the median
+	Invalid string        `json:"invalid,omitempty"` // what was wrong, once
+}
+
+// WrittenCheck says how the model did at summaries.
+type WrittenCheck struct {
+	Of       int    `json:"of"`
+	Valid    int    `json:"valid"`             // of the wanted form, before the words are checked
+	Words    int    `json:"words"`             // specific words in these
+	Invented int    `json:"invented"`          // of them, in none of the sources
+	Kept     int    `json:"kept"`              // summaries that are left when they are checked
+	Passed   int    `json:"passed"`            // invented words in those, which must be none
+	Example  string `json:"example,omitempty"` // an invented word
+}
+
+// Share is the part of the specific words that were invented.
+func (c WrittenCheck) Share() float64 { return float64(c.Invented) / float64(max(1, c.Words)) }
+
+// Speed is in tokens a second; 0 is not known.
+type Speed struct {
+	Prompt float64 `json:"prompt"`
+	Output float64 `json:"output"`
+}
+
+// Progress says how far an Exam has come: Done of Of in a part.
+type Progress struct {
+	Part     string
+	Done, Of int
+}
+
+// Examine asks the model of o all that is needed to judge it, with the options of o. It takes minutes on a small
+// machine. The error is of a server or a model that cannot be asked at all, or of the context; a model that does
+// badly is a Verdict.
+func (e Exam) Examine(ctx context.Context, o *Ollama, progress func(Progress)) (Verdict, error) {
+	e = e.whole()
+	// Failures are what is looked for, so none may open the breaker, and what is learned of the context is
+	// not for others.
+	opts := o.opts
+	opts.Breaker.Failures = math.MaxInt
+	o, err := NewOllama(opts)
+	if err != nil {
+		return Verdict{}, err
+	}
+	m, err := o.Model(ctx)
+	if err != nil {
+		return Verdict{}, err
+	}
+	x := &examination{Exam: e, o: o, m: m, progress: progress, cases: Planted(e.Seed, e.Chains)}
+	x.v = Verdict{Model: m.Name, Digest: m.Digest, Parameters: m.Parameters, Size: m.Size, Ask: o.opts.Ask, NumCtx: o.opts.NumCtx,
+		Prompts: promptsOf(o.opts.Ask), Exam: e}
+	for _, part := range []func(context.Context) error{x.planted, x.written, x.context} {
+		if err := part(ctx); err != nil {
+			return Verdict{}, err
+		}
+	}
+	x.judge()
+	x.v.When = time.Now().UTC().Truncate(time.Second)
+	return x.v, nil
+}
+
+// whole is the exam with nothing left open.
+func (e Exam) whole() Exam {
+	if e.Chains <= 0 {
+		e.Chains = 50
+	}
+	if e.Steps <= 0 {
+		e.Steps = 20
+	}
+	return e
+}
+
+// promptsOf are the hashes of the prompts that a model is given which is asked this way.
+func promptsOf(ask Asking) []string {
+	switch ask {
+	case AskScores:
+		return []string{scoresPrompt.hash, stepPrompt.hash, dependencyPrompt.hash}
+	case AskEmbeddings:
+		return []string{}
+	}
+	return []string{parentsPrompt.hash, stepPrompt.hash, dependencyPrompt.hash}
+}
+
+// examination is an Exam at work.
+type examination struct {
+	Exam
+	o        *Ollama
+	m        Model
+	v        Verdict
+	cases    []PlantedCase
+	progress func(Progress)
+}
+
+func (x *examination) tell(part string, done, of int) {
+	if x.progress != nil {
+		x.progress(Progress{part, done, of})
+	}
+}
+
+// slowest is how long one answer may take. A later one is as good as none.
+const slowest = 2 * time.Minute
+
+// bad tells an answer that is of no use from a server that cannot be asked: the latter ends the exam.
+func bad(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	return errors.Is(err, ErrBabble) || errors.Is(err, ErrInvented) || errors.Is(err, ErrTooLong) || errors.Is(err, ErrUnfit) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// planted asks for the parents of all planted cases.
+func (x *examination) planted(ctx context.Context) error {
+	c := &x.v.Planted
+	var took []time.Duration
+	for i, planted := range x.cases {
+		x.tell("planted chains", i, len(x.cases))
+		once, cancel := context.WithTimeout(ctx, slowest)
+		a, err := x.o.Select(once, planted.Question)
+		cancel()
+		c.Of++
+		if err != nil {
+			if !bad(ctx, err) {
+				return err
+			}
+			c.Invalid = err.Error()
+			if errors.Is(err, ErrUnfit) || i == 4 && c.Valid == 0 {
+				break // it will not get better
+			}
+			continue
+		}
+		took = append(took, a.Origin.Took)
+		c.Valid++
+		if x.o.opts.Ask != AskChat || a.Origin.Calls == 1 {
+			c.AtOnce++
+		}
+		switch {
+		case len(a.Choices) == 0:
+			c.None++
+		case planted.Found(a, 1):
+			c.Found++
+			c.Third++
+		case planted.Found(a, mostChoices):
+			c.Third++
+		}
+	}
+	if slices.Sort(took); len(took) > 0 {
+		c.Took = took[len(took)/2]
+	}
+	return nil
+}
+
+// written has steps summed up: once as the model does it, and once as it is checked.
+func (x *examination) written(ctx context.Context) error {
+	if !x.m.Completion {
+		return nil
+	}
+	for i := range x.Steps {
+		x.tell("summaries", i, x.Steps)
+		turns := x.cases[i%len(x.cases)].Turns
+		at := len(turns) - 1 - i/len(x.cases)%2
+		if err := x.write(ctx, turns[at], turns[:at]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write has one step summed up.
+func (x *examination) write(ctx context.Context, t Turn, before []Turn) error {
+	ctx, cancel := context.WithTimeout(ctx, slowest)
+	defer cancel()
+	c := &x.v.Written
+	c.Of++
+	q := SummaryQuestion{Turn: t, Facts: Extract(t)}
+	for _, parent := range before[max(0, len(before)-2):] {
+		s, _ := Rules{}.Summarize(ctx, SummaryQuestion{Turn: parent, Facts: Extract(parent)}) // rules cannot fail
+		q.Parents = append(q.Parents, s.Dependency)
+	}
+	known := sources(append(told(t), q.Parents...)...)
+	raw, err := x.raw(ctx, t)
+	if err != nil {
+		return unless(bad(ctx, err), err)
+	}
+	c.Valid++
+	c.Words += len(sources().invented(raw)) // without sources: all of them
+	if made := known.invented(raw); len(made) > 0 {
+		c.Invented += len(made)
+		c.Example = made[0]
+	}
+	s, err := x.o.Summarize(ctx, q)
+	if err != nil {
+		return unless(bad(ctx, err), err)
+	}
+	c.Kept++
+	c.Passed += len(known.invented(s.Step + "\n" + s.Dependency))
+	return nil
+}
+
+func unless(excused bool, err error) error {
+	if excused {
+		return nil
+	}
+	return err
+}
+
+// raw is the model's summary of a step as it writes it.
+func (x *examination) raw(ctx context.Context, t Turn) (text string, err error) {
+	err = x.o.call(ctx, func(ctx context.Context) error {
+		if err := x.o.fit(ctx, x.m); err != nil {
+			return err
+		}
+		r := x.o.roomIn(x.m)
+		messages, err := stepPrompt.messages(filling{Task: x.o.cut(plainText(t.Task), r.task), Turn: x.o.account(t, r.turn+r.past*mostShown)})
+		if err != nil {
+			return err
+		}
+		reply, err := x.o.chat(ctx, x.m, request{messages: messages, schema: summarySchema, predict: mostWritten})
+		if err != nil {
+			return err
+		}
+		if text, err = summaryIn(reply.text, stepWords); err != nil {
+			return fmt.Errorf("%w: %w", ErrBabble, err)
+		}
+		return nil
+	})
+	return text, err
+}
+
+// judge makes up its mind.
+func (x *examination) judge() {
+	v := &x.v
+	p, w := v.Planted, v.Written
+	switch {
+	case p.Valid == 0:
+		v.ParentsWhy = p.Invalid
+	case !v.Context.Honest():
+		v.ParentsWhy = "its context is not honest"
+	default:
+		v.Parents = float64(p.Found) >= leastFound*float64(p.Of)
+		v.ParentsWhy = fmt.Sprintf("found %d of %d planted chains, %.0f %% are needed", p.Found, p.Of, 100*leastFound)
+	}
+	switch {
+	case !x.m.Completion:
+		v.SummariesWhy = "it cannot write"
+	case !v.Context.Honest():
+		v.SummariesWhy = "its context is not honest"
+	case float64(w.Valid) < leastWritten*float64(w.Of):
+		v.SummariesWhy = fmt.Sprintf("%d of %d summaries have the wanted form, %.0f %% are needed", w.Valid, w.Of, 100*leastWritten)
+	case w.Passed > 0:
+		v.SummariesWhy = fmt.Sprintf("%s invented and got through the check", some([]string{w.Example}))
+	default:
+		v.Summaries = w.Share() <= mostInvented
+		v.SummariesWhy = fmt.Sprintf("invented %d of the %d specific words that it wrote (%.0f %%), at most %.0f %% may be", w.Invented, w.Words, 100*w.Share(), 100*mostInvented)
+	}
+}

@@ -1,0 +1,263 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// pupil is a server whose model answers as a test wants it. A token is five bytes, and marks take ten.
+type pupil struct {
+	parents func(past map[string]string, turn string) string // the answer, given candidates by letter
+	summary string
+	cuts    bool // prompts that are too long, without a word
+	dies    int  // after so many answers; 0: never
+
+	answers int
+}
+
+func (p *pupil) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/api/tags":
+		io.WriteString(w, fakeTags)
+	case "/api/show":
+		io.WriteString(w, fakeShow)
+	case "/api/chat":
+		p.chat(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (p *pupil) chat(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Messages []struct{ Content string }
+		Format   json.RawMessage
+		Options  struct {
+			Context int `json:"num_ctx"`
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if p.answers++; p.dies > 0 && p.answers > p.dies {
+		http.Error(w, `{"error":"the runner died"}`, http.StatusInternalServerError)
+		return
+	}
+	tokens := 10
+	for _, m := range q.Messages {
+		tokens += len(m.Content) / 5
+	}
+	switch {
+	case tokens > q.Options.Context && !p.cuts:
+		http.Error(w, `{"error":"the input length exceeds the context length"}`, http.StatusBadRequest)
+		return
+	case p.cuts:
+		tokens = min(tokens, q.Options.Context/2)
+	}
+	text := "tree"
+	switch {
+	case strings.Contains(string(q.Format), `"parents"`):
+		text = p.parents(shownIn(q.Messages[1].Content))
+	case strings.Contains(string(q.Format), `"summary"`):
+		text = fmt.Sprintf(`{"summary":%q}`, p.summary)
+	}
+	fmt.Fprintln(w, piecemeal(text))
+	fmt.Fprintf(w, `{"done":true,"prompt_eval_count":%d,"prompt_eval_duration":1000000000,"eval_count":3,"eval_duration":1000000000}`+"\n", tokens)
+}
+
+// shownIn takes a prompt for parents apart.
+func shownIn(text string) (past map[string]string, turn string) {
+	past = map[string]string{}
+	before, turn, _ := strings.Cut(text, "New step:")
+	for line := range strings.Lines(before) {
+		if label, text, ok := strings.Cut(line, ": "); ok && len(label) == 1 {
+			past[label] = text
+		}
+	}
+	return past, turn
+}
+
+// literal chooses the one candidate that has a word of the turn, or the last part of a path, which no other has.
+func literal(past map[string]string, turn string) string {
+	words := Words(turn)
+	for _, path := range words {
+		words = append(words, path[strings.LastIndexByte(path, '/')+1:])
+	}
+	for _, word := range words {
+		var holders []string
+		for label, text := range past {
+			if strings.Contains(text, word) {
+				holders = append(holders, label)
+			}
+		}
+		if len(holders) == 1 {
+			return fmt.Sprintf(`{"parents":[{"id":%q,"confidence":0.9,"reason":"it printed %s"}]}`, holders[0], word)
+		}
+	}
+	return nobody(past, turn)
+}
+
+func nobody(map[string]string, string) string { return `{"parents":[]}` }
+
+func first(map[string]string, string) string {
+	return `{"parents":[{"id":"A","confidence":1,"reason":"the first"}]}`
+}
+
+func TestExam(t *testing.T) {
+	exam := Exam{Seed: 3, Chains: 20, Steps: 4}
+	for _, test := range []struct {
+		why                string
+		pupil              pupil
+		parents, summaries bool
+		parentsWhy         string // parts of what is said
+		summariesWhy       string
+		check              func(Verdict) bool
+	}{
+		{"one that finds all and invents nothing is accepted", pupil{parents: literal, summary: "It did what was asked."}, true, true,
+			"found 20 of 20 planted chains, 80 % are needed", "invented 0 of the 0 specific words",
+			func(v Verdict) bool {
+				return v.Planted.AtOnce == 20 && v.Written.Kept == 4 && v.Context.Honest() && v.Speed.Prompt > 3000 && v.Speed.Output == 3
+			}},
+		{"one that never finds a parent is refused for parents", pupil{parents: nobody, summary: "It did what was asked."}, false, true,
+			"found 0 of 20", "", func(v Verdict) bool { return v.Planted.None == 20 && v.Planted.Valid == 20 }},
+		{"so is one that always names the first", pupil{parents: first, summary: "It did what was asked."}, false, true,
+			"of 20 planted chains", "", func(v Verdict) bool { return v.Planted.None == 0 && v.Planted.Found < 12 }},
+		{"one that makes words up is refused for summaries, and none of them passes the check", pupil{parents: literal, summary: "It repaired made_up_name. It did what was asked."}, true, false,
+			"found 20 of 20", "invented 4 of the 4 specific words that it wrote (100 %), at most 2 % may be",
+			func(v Verdict) bool {
+				return v.Written.Passed == 0 && v.Written.Kept == 4 && v.Written.Example == "made_up_name"
+			}},
+		{"one whose server cuts what is too long is refused for all", pupil{parents: literal, summary: "It did what was asked.", cuts: true}, false, false,
+			"its context is not honest", "its context is not honest", func(v Verdict) bool { return !v.Context.Refused }},
+		{"one that does not keep to the form is refused, soon", pupil{parents: func(map[string]string, string) string { return "Sure!" }, summary: ""}, false, false,
+			"it must be one JSON object", "0 of 4 summaries have the wanted form", func(v Verdict) bool { return v.Planted.Of == 5 && v.Planted.Valid == 0 }},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			server := httptest.NewServer(&test.pupil)
+			defer server.Close()
+			o, err := NewOllama(OllamaOptions{Host: server.URL, Model: "tiny"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := 0
+			v, err := exam.Examine(context.Background(), o, func(p Progress) {
+				if told++; p.Done >= p.Of || p.Part == "" {
+					t.Errorf("progress %+v", p)
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Parents != test.parents || v.Summaries != test.summaries || !test.check(v) ||
+				!strings.Contains(v.ParentsWhy, test.parentsWhy) || !strings.Contains(v.SummariesWhy, test.summariesWhy) {
+				t.Errorf("%+v", v)
+			}
+			if told == 0 || v.Digest != "sha256:d1" || v.When.IsZero() || len(v.Prompts) != 3 {
+				t.Errorf("%d times told; %+v", told, v)
+			}
+		})
+	}
+}
+
+// What says nothing of the model is an error, not a verdict.
+func TestExamWithoutVerdict(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, test := range []struct {
+		why  string
+		ctx  context.Context
+		dies int
+		want error
+	}{
+		{"the server dies while chains are asked for", context.Background(), 7, ErrServer},
+		{"while steps are summed up", context.Background(), 22, ErrServer},
+		{"while the context is measured", context.Background(), 20 + 3*3 + 1, ErrServer},
+		{"the caller goes away", ended, 0, context.Canceled},
+	} {
+		server := httptest.NewServer(&pupil{parents: literal, summary: "It did.", dies: test.dies})
+		o, err := NewOllama(OllamaOptions{Host: server.URL, Model: "tiny"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := (Exam{Chains: 20, Steps: 3}).Examine(test.ctx, o, nil); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v; %+v", test.why, err, test.want, v)
+		}
+		server.Close()
+	}
+	o, err := NewOllama(OllamaOptions{Host: "127.0.0.1:1", Model: "tiny"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Exam{}).Examine(context.Background(), o, nil); !errors.Is(err, ErrNoServer) {
+		t.Errorf("no server: %v", err)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	kept := Verdicts(filepath.Join(t.TempDir(), "new", "verdicts"))
+	o, err := NewOllama(OllamaOptions{Model: "tiny"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Model{Name: "tiny", Digest: "sha256:d1"}
+	if _, ok, err := kept.Find(Exam{}, o, m); ok || err != nil {
+		t.Fatalf("in a folder that is not there: %v, %v", ok, err)
+	}
+	v := Verdict{Model: "tiny", Digest: m.Digest, Ask: AskChat, NumCtx: 4096, Prompts: promptsOf(AskChat), Exam: Exam{}.whole(), Parents: true, When: time.Unix(1, 0).UTC()}
+	for range 2 { // a second verdict takes the place of the first
+		if err := kept.Keep(v); err != nil {
+			t.Fatal(err)
+		}
+		got, ok, err := kept.Find(Exam{Chains: 50}, o, m)
+		if d := cmp.Diff(v, got); !ok || err != nil || d != "" {
+			t.Fatalf("%v, %v: %s", ok, err, d)
+		}
+		v.Parents = false
+	}
+	scores, err := NewOllama(OllamaOptions{Model: "tiny", Ask: AskScores})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer, err := NewOllama(OllamaOptions{Model: "tiny", NumCtx: 8192})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		why  string
+		exam Exam
+		o    *Ollama
+		m    Model
+	}{
+		{"another digest is another model", Exam{}, o, Model{Name: "tiny", Digest: "sha256:d2"}},
+		{"it is asked otherwise", Exam{}, scores, m},
+		{"its context is another", Exam{}, longer, m},
+		{"the exam is another", Exam{Seed: 1}, o, m},
+	} {
+		if _, ok, err := kept.Find(test.exam, test.o, test.m); ok || err != nil {
+			t.Errorf("%s: %v, %v", test.why, ok, err)
+		}
+	}
+	if err := os.WriteFile(kept.path(v), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := kept.Find(Exam{}, o, m); err == nil || !strings.Contains(err.Error(), "is no verdict") {
+		t.Errorf("half a file: %v", err)
+	}
+	left, err := os.ReadDir(string(kept))
+	if err != nil || len(left) != 1 {
+		t.Errorf("%v, %v: want one file", left, err)
+	}
+}

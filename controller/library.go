@@ -1,0 +1,253 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ollama/ollama/api"
+)
+
+// ErrNotModel is returned for a file that holds no model.
+var ErrNotModel = errors.New("not a model")
+
+// Library is the models that an Ollama server has.
+type Library struct {
+	base   *url.URL
+	http   *http.Client
+	client *api.Client
+}
+
+// NewLibrary checks the address, as in OllamaOptions. It does not speak to the server yet.
+func NewLibrary(host string) (*Library, error) {
+	base, err := address(cmp.Or(host, os.Getenv("OLLAMA_HOST"), "127.0.0.1:11434"))
+	if err != nil {
+		return nil, err
+	}
+	h := &http.Client{Transport: newTransport()}
+	return &Library{base: base, http: h, client: api.NewClient(base, h)}, nil
+}
+
+// Host is the server's address.
+func (l *Library) Host() string { return l.base.String() }
+
+// Models lists what the server has, by name.
+func (l *Library) Models(ctx context.Context) ([]Model, error) {
+	list, err := l.client.List(ctx)
+	if err != nil {
+		return nil, l.fault(ctx, err)
+	}
+	var out []Model
+	for _, m := range list.Models {
+		out = append(out, Model{Name: m.Name, Digest: m.Digest, Size: m.Size, Parameters: m.Details.ParameterSize})
+	}
+	slices.SortFunc(out, func(a, b Model) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// Package is a model in files.
+type Package struct {
+	Name     string   // what the server is to call it
+	Template string   // its chat template; "": the one in its files, or none
+	Root     string   // the folder that Files are in
+	Files    []string // relative to Root
+	Size     int64    // of all of them
+}
+
+// folderFiles are the kinds of files that make a model in a folder, where some file is .safetensors.
+var folderFiles = []string{".safetensors", ".json", ".txt", ".model"}
+
+// ReadPackage looks at a GGUF file, or at a folder with safetensors. The error is ErrNotModel for anything else.
+func ReadPackage(path string) (Package, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Package{}, err
+	}
+	if info.IsDir() {
+		return openFolder(path)
+	}
+	if err := checkGGUF(path); err != nil {
+		return Package{}, err
+	}
+	base := filepath.Base(path)
+	return Package{Name: modelName(strings.TrimSuffix(base, filepath.Ext(base))), Root: filepath.Dir(path), Files: []string{base}, Size: info.Size()}, nil
+}
+
+// modelName makes of a file's name one that a server takes.
+func modelName(file string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && class[r]&(alnum|under|dash|dot) != 0 {
+			return unicode.ToLower(r)
+		}
+		return '-'
+	}, file), "-._")
+}
+
+// checkGGUF looks at the first bytes of a file.
+func checkGGUF(path string) (err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	head := make([]byte, 4)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if head = head[:n]; string(head) != "GGUF" {
+		return fmt.Errorf("%s is %w: a GGUF file begins with GGUF, this one with %q", path, ErrNotModel, head)
+	}
+	return nil
+}
+
+func openFolder(root string) (Package, error) {
+	p := Package{Name: modelName(filepath.Base(root)), Root: root}
+	weights := false
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains(folderFiles, filepath.Ext(path)) {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		weights = weights || filepath.Ext(path) == ".safetensors"
+		p.Files = append(p.Files, name)
+		p.Size += info.Size()
+		return nil
+	})
+	if err == nil && !weights {
+		err = fmt.Errorf("%s is %w: no file in it ends with .safetensors", root, ErrNotModel)
+	}
+	return p, err
+}
+
+// Import brings a model into the server. Its files go by their digests, so what is there already is not sent
+// again. progress is told how many bytes more are done, of twice the package's size: each is read once for its
+// digest and once to be sent.
+func (l *Library) Import(ctx context.Context, p Package, progress func(bytes int)) error {
+	if err := l.client.Heartbeat(ctx); err != nil {
+		return l.fault(ctx, err)
+	}
+	files := map[string]string{}
+	for _, name := range p.Files {
+		digest, err := l.push(ctx, filepath.Join(p.Root, name), progress)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(name)] = digest
+	}
+	done := false
+	err := l.client.Create(ctx, &api.CreateRequest{Model: p.Name, Files: files, Template: p.Template}, func(r api.ProgressResponse) error {
+		done = done || r.Status == "success"
+		return nil
+	})
+	if err == nil && !done {
+		err = errors.New("it ended before it was done")
+	}
+	if err != nil {
+		return fmt.Errorf("the server did not make %s: %w", p.Name, l.fault(ctx, err))
+	}
+	return nil
+}
+
+// push sends a file, unless the server has it, and returns its digest.
+func (l *Library) push(ctx context.Context, path string, progress func(int)) (digest string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	read := meter{file, func(n int) error {
+		progress(n)
+		return ctx.Err()
+	}}
+	h := sha256.New()
+	if _, err := io.Copy(h, read); err != nil {
+		return "", err
+	}
+	digest = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	have, err := l.has(ctx, digest)
+	if err != nil {
+		return "", err
+	}
+	if have {
+		progress(int(info.Size()))
+		return digest, nil
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	if err := l.client.CreateBlob(ctx, digest, read); err != nil {
+		return "", fmt.Errorf("the server did not take %s: %w", path, l.fault(ctx, err))
+	}
+	return digest, nil
+}
+
+// has reports whether the server has a file of this digest.
+func (l *Library) has(ctx context.Context, digest string) (bool, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodHead, l.base.JoinPath("api", "blobs", digest).String(), nil)
+	if err != nil {
+		return false, err
+	}
+	response, err := l.http.Do(r)
+	if err != nil {
+		return false, l.fault(ctx, err)
+	}
+	return response.StatusCode == http.StatusOK, response.Body.Close()
+}
+
+// meter tells how much of a file was read.
+type meter struct {
+	io.Reader
+	tell func(bytes int) error
+}
+
+func (m meter) Read(b []byte) (int, error) {
+	n, err := m.Reader.Read(b)
+	if stop := m.tell(n); stop != nil {
+		return n, stop
+	}
+	return n, err
+}
+
+// fault puts the client's error into one line.
+func (l *Library) fault(ctx context.Context, err error) error {
+	var status api.StatusError
+	var op *net.OpError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &op) && op.Op == "dial":
+		return fmt.Errorf("%w at %s: start it with `ollama serve`, or say where it is: %v", ErrNoServer, l.base, op.Err)
+	case errors.As(err, &status):
+		said := clipped(status.ErrorMessage, 300)
+		if strings.Contains(said, "no space left") {
+			return fmt.Errorf("its disk is full: %s; make room and try again, what was sent is kept", said)
+		}
+		return fmt.Errorf("%w: status %d: %s", ErrServer, status.StatusCode, said)
+	}
+	return fmt.Errorf("%w: %s", ErrServer, clipped(err.Error(), 300))
+}

@@ -1,0 +1,166 @@
+package controller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shelf is a server that takes files and makes models of them.
+type shelf struct {
+	blobs map[string]int // how often each was sent
+	made  struct {
+		Model, Template string
+		Files           map[string]string
+	}
+	refuse string // why it takes no files
+	create string // what it says when a model is made
+}
+
+func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	digest, blob := strings.CutPrefix(r.URL.Path, "/api/blobs/")
+	switch {
+	case blob && r.Method == http.MethodHead:
+		if s.blobs[digest] == 0 {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	case blob && s.refuse != "":
+		http.Error(w, s.refuse, http.StatusInternalServerError)
+	case blob:
+		h := sha256.New()
+		io.Copy(h, r.Body)
+		if digest != "sha256:"+hex.EncodeToString(h.Sum(nil)) {
+			http.Error(w, `{"error":"digest mismatch"}`, http.StatusBadRequest)
+			return
+		}
+		s.blobs[digest]++
+		w.WriteHeader(http.StatusCreated)
+	case r.URL.Path == "/api/create":
+		if err := json.NewDecoder(r.Body).Decode(&s.made); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		io.WriteString(w, s.create)
+	}
+}
+
+func write(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestReadPackage(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{
+		"Tiny Chat.Q4.gguf": "GGUF\x03\x00\x00\x00and so on", "page.gguf": "<html>", "empty.gguf": "", "short.gguf": "GG",
+		"MiniLM/config.json": "{}", "MiniLM/model.safetensors": "weights", "MiniLM/1_Pooling/config.json": "{}", "MiniLM/README.md": "Hello",
+		"notes/a.txt": "nothing here",
+	})
+	for _, test := range []struct {
+		path, why string
+		name      string
+		files     []string
+		want      error
+	}{
+		{"Tiny Chat.Q4.gguf", "a file is called by its name, as far as a server takes it", "tiny-chat.q4", []string{"Tiny Chat.Q4.gguf"}, nil},
+		{"MiniLM", "a folder is all its files but the ones for people, with two of one name", "minilm", []string{"1_Pooling/config.json", "config.json", "model.safetensors"}, nil},
+		{"page.gguf", "a page that was downloaded instead of a model", "", nil, ErrNotModel},
+		{"empty.gguf", "nothing", "", nil, ErrNotModel},
+		{"short.gguf", "less than the magic", "", nil, ErrNotModel},
+		{"notes", "a folder without weights", "", nil, ErrNotModel},
+		{"gone.gguf", "no such file", "", nil, fs.ErrNotExist},
+	} {
+		p, err := ReadPackage(filepath.Join(root, test.path))
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", test.why, err, test.want)
+		}
+		if err != nil {
+			continue
+		}
+		for i, name := range p.Files {
+			p.Files[i] = filepath.ToSlash(name)
+		}
+		if d := cmp.Diff(test.files, p.Files); p.Name != test.name || d != "" || p.Size == 0 {
+			t.Errorf("%s: %+v: %s", test.why, p, d)
+		}
+	}
+}
+
+func TestImport(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{"m/config.json": "{}", "m/model.safetensors": "weights", "m/1_Pooling/config.json": "[]"})
+	p, err := ReadPackage(filepath.Join(root, "m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Template = "{{ .Prompt }}"
+	s := &shelf{blobs: map[string]int{}, create: `{"status":"reading"}` + "\n" + `{"status":"success"}` + "\n"}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	library, err := NewLibrary(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	for range 2 {
+		bytes := int64(0)
+		if err := library.Import(ctx, p, func(n int) { bytes += int64(n) }); err != nil {
+			t.Fatal(err)
+		}
+		if bytes != 2*p.Size {
+			t.Errorf("told of %d bytes, want %d", bytes, 2*p.Size)
+		}
+	}
+	for digest, n := range s.blobs {
+		if n != 1 {
+			t.Errorf("%s was sent %d times", digest, n)
+		}
+	}
+	if s.made.Model != "m" || s.made.Template != p.Template || len(s.made.Files) != 3 || s.made.Files["1_Pooling/config.json"] == s.made.Files["config.json"] {
+		t.Errorf("%+v", s.made)
+	}
+
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	for _, test := range []struct {
+		why            string
+		ctx            context.Context
+		refuse, create string
+		want           string
+	}{
+		{"the server's disk is full", ctx, `{"error":"write blob: no space left on device"}`, "", "its disk is full"},
+		{"the server refuses", ctx, `{"error":"not today"}`, "", "the Ollama server failed: status 500: not today"},
+		{"what it makes it cannot read", ctx, "", `{"error":"unsupported architecture"}` + "\n", "the server did not make m: the Ollama server failed: unsupported architecture"},
+		{"it ends in the middle", ctx, "", `{"status":"reading"}` + "\n", "it ended before it was done"},
+		{"the user does not want to wait", ended, "", "", "context canceled"},
+	} {
+		s.blobs, s.refuse, s.create = map[string]int{}, test.refuse, test.create
+		if err := library.Import(test.ctx, p, func(int) {}); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.why, err, test.want)
+		}
+	}
+	server.Close()
+	if err := library.Import(ctx, p, func(int) {}); !errors.Is(err, ErrNoServer) {
+		t.Errorf("no server: %v", err)
+	}
+}
