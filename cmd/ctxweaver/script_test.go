@@ -25,14 +25,18 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ctxweaver": main})
 }
 
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+
+// scripts are those of a folder, each in a home of its own.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:           dir,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			for _, v := range [][2]string{
 				{"HOME", env.WorkDir + "/home"}, {"USERPROFILE", env.WorkDir + "/home"},
 				{"XDG_CONFIG_HOME", env.WorkDir + "/config"}, {"AppData", env.WorkDir + "/config"},
+				{"XDG_CACHE_HOME", env.WorkDir + "/cache"},
 				{"XDG_DATA_HOME", env.WorkDir + "/data"}, {"LocalAppData", env.WorkDir + "/data"},
 				{"CTXWEAVER_STORE", env.WorkDir + "/store"},
 				{"LC_ALL", "C.UTF-8"}, {"COLUMNS", "110"}, {"TZ", "UTC"},
@@ -54,7 +58,7 @@ func TestScripts(t *testing.T) {
 			"await":    await,
 			"append":   appendFile,
 		},
-	})
+	}
 }
 
 // compressFile is "compress gzip|zstd FILE OUT".
