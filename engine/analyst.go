@@ -215,8 +215,8 @@ func summarise(ctx context.Context, n *Node, turn controller.Turn, facts control
 func (s *Session) dependencies(n *Node) []string {
 	var out []string
 	for _, p := range n.Parents {
-		if i, ok := s.at[p.ID]; ok && p.Candidate && len(out) < 3 {
-			out = append(out, s.path[i].DependencySummary)
+		if parent, ok := s.find(p.ID); ok && p.Candidate && len(out) < mostChosen {
+			out = append(out, parent.DependencySummary)
 		}
 	}
 	return out

@@ -317,25 +317,30 @@ type modelled interface {
 
 // put asks the controllers themselves.
 func (c *counsel) put(ctx context.Context, q question, a *asked) heard {
-	var h heard
 	opts := c.engine.opts
-	if a.parents && len(q.choose.Candidates) > 0 {
-		answer, err := patiently(ctx, opts.Patience, c.line, func(ctx context.Context) (controller.Answer, error) {
-			return opts.Selector.Select(ctx, q.choose)
-		})
-		h.err = err
-		if err == nil {
-			h.answer = &answer
-		}
+	if !a.parents {
+		opts.Selector = nil
 	}
-	if a.summary {
-		summary, err := patiently(ctx, opts.Patience, c.line, func(ctx context.Context) (controller.Summary, error) {
-			return opts.Summarizer.Summarize(ctx, q.sum)
+	if !a.summary {
+		opts.Summarizer = nil
+	}
+	return q.put(ctx, opts.Selector, opts.Summarizer, opts.Patience, c.line)
+}
+
+// put asks those that are not nil, each as long as there is patience.
+func (q question) put(ctx context.Context, s Selector, z Summarizer, patience time.Duration, line chan struct{}) heard {
+	var h heard
+	if s != nil && len(q.choose.Candidates) > 0 {
+		answer, err := patiently(ctx, patience, line, func(ctx context.Context) (controller.Answer, error) {
+			return s.Select(ctx, q.choose)
 		})
-		h.err = errors.Join(h.err, err)
-		if err == nil {
-			h.summary = &summary
-		}
+		h.hear(&answer, nil, err)
+	}
+	if z != nil {
+		summary, err := patiently(ctx, patience, line, func(ctx context.Context) (controller.Summary, error) {
+			return z.Summarize(ctx, q.sum)
+		})
+		h.hear(nil, &summary, err)
 	}
 	return h
 }

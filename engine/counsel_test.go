@@ -346,15 +346,13 @@ func TestBabbleHarmsNothing(t *testing.T) {
 	for i := range 20 {
 		name := fmt.Sprint("s", i)
 		steps := worked(rnd, 100)
-		for j := range steps {
+		for j := 49; j < len(steps); j += 50 {
 			for _, e := range []*engine.Engine{rules, model, trusted} {
-				appendAll(t, e.Session(name), steps[j])
+				if _, err := e.Session(name).Sync(ctx, steps[:j+1], nil); err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+				settle(t, e)
 			}
-			if j%50 != 49 {
-				continue
-			}
-			settle(t, model)
-			settle(t, trusted)
 			for _, p := range policies {
 				a, b := weave(t, rules.Session(name), p), weave(t, model.Session(name), p)
 				if diff := cmp.Diff(a.Messages, b.Messages); diff != "" {
@@ -389,7 +387,7 @@ func TestBabbleHarmsNothing(t *testing.T) {
 
 // texts is all that a session has said so far.
 func texts(steps []engine.Step) []string {
-	out := []string{"pass fail ok lines 0 1 2 3 4 5 6 7 8 9"}
+	var out []string
 	for _, s := range steps {
 		for _, m := range s.Before {
 			out = append(out, m.Text)
@@ -410,7 +408,7 @@ func honest(steps []engine.Step, before []engine.Node, rules, n engine.Node) err
 	}
 	for _, p := range n.Parents[len(rules.Parents):] {
 		earlier := slices.ContainsFunc(before, func(m engine.Node) bool { return m.ID == p.ID })
-		made := controller.Invented(p.Reason, append(texts(steps), fmt.Sprintf("%.2f", p.Score))...)
+		made := controller.Invented(p.Reason, texts(steps)...)
 		if !earlier || p.Kind != graphstore.Model || p.Candidate || p.By != "babbler" || len(p.Words) > 0 || len(made) > 0 {
 			return fmt.Errorf("the model added %+v (invented %q)", p, made)
 		}

@@ -59,12 +59,7 @@ func (s *Session) question(ctx context.Context, path []kept, i int, digest strin
 			q.choose.Candidates = append(q.choose.Candidates, controller.Past{ID: string(k.ID), Kind: controller.Kind(k.Action), Summary: k.Summary})
 		}
 	}
-	q.sum = controller.SummaryQuestion{Turn: turn, Session: s.name, Tokens: tokens, Facts: controller.Extract(turn)}
-	for _, p := range node.Parents {
-		if parent, ok := s.find(p.ID); ok && p.Candidate && len(q.sum.Parents) < mostChosen {
-			q.sum.Parents = append(q.sum.Parents, parent.DependencySummary)
-		}
-	}
+	q.sum = controller.SummaryQuestion{Turn: turn, Session: s.name, Tokens: tokens, Facts: controller.Extract(turn), Parents: s.dependencies(&node)}
 	return q, s.embedded(ctx, &q.choose, digest)
 }
 
@@ -100,6 +95,18 @@ type heard struct {
 	answer  *controller.Answer
 	summary *controller.Summary
 	err     error
+}
+
+// hear adds an answer, a summary, or why there is none.
+func (h *heard) hear(a *controller.Answer, s *controller.Summary, err error) {
+	switch {
+	case err != nil:
+		h.err = errors.Join(h.err, err)
+	case a != nil:
+		h.answer = a
+	default:
+		h.summary = s
+	}
 }
 
 // silent reports whether the controller had nothing to say: rules decide, by its own judgement.
@@ -202,11 +209,12 @@ func (q question) parents(a controller.Answer, by string) []graphstore.Parent {
 // reason is why a model chose, as far as it makes nothing up.
 func (q question) reason(c controller.Choice) string {
 	text := cutText(onOneLine(c.Reason), mostReason)
-	known := append(told(q.choose.Turn), fmt.Sprintf("%.2f %.1f", c.Score, c.Score))
+	known := told(q.choose.Turn)
 	for _, p := range q.choose.Candidates {
 		known = append(known, p.Summary)
 	}
-	if text == "" || len(controller.Invented(text, known...)) > 0 {
+	said := strings.ReplaceAll(text, fmt.Sprintf("%.2f", c.Score), "") // it may name its score
+	if text == "" || len(controller.Invented(said, known...)) > 0 {
 		return "the model chose it"
 	}
 	return text
