@@ -115,13 +115,23 @@ func checkGGUF(path string) (err error) {
 }
 
 func openFolder(root string) (Package, error) {
-	p := Package{Name: modelName(filepath.Base(root)), Root: root}
+	name := modelName(filepath.Base(root))
+	root, err := filepath.EvalSymlinks(root) // which a walk does not follow; caches of downloads are full of them
+	if err != nil {
+		return Package{}, err
+	}
+	p := Package{Name: name, Root: root}
 	weights := false
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !slices.Contains(folderFiles, filepath.Ext(path)) {
+	err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
 			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.IsDir() || !slices.Contains(folderFiles, filepath.Ext(path)):
+			return nil
 		}
-		info, err := d.Info()
+		info, err := os.Stat(path)
 		if err != nil {
 			return err
 		}

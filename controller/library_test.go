@@ -74,8 +74,17 @@ func TestReadPackage(t *testing.T) {
 	write(t, root, map[string]string{
 		"Tiny Chat.Q4.gguf": "GGUF\x03\x00\x00\x00and so on", "page.gguf": "<html>", "empty.gguf": "", "short.gguf": "GG",
 		"MiniLM/config.json": "{}", "MiniLM/model.safetensors": "weights", "MiniLM/1_Pooling/config.json": "{}", "MiniLM/README.md": "Hello",
-		"notes/a.txt": "nothing here",
+		"MiniLM/.cache/config.json": "{}", "notes/a.txt": "nothing here", "cache/config.json": "{}",
 	})
+	for _, link := range []string{"cache/model.safetensors", "linked"} {
+		target := filepath.Join(root, "MiniLM", "model.safetensors")
+		if link == "linked" {
+			target = filepath.Join(root, "cache")
+		}
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, test := range []struct {
 		path, why string
 		name      string
@@ -84,6 +93,7 @@ func TestReadPackage(t *testing.T) {
 	}{
 		{"Tiny Chat.Q4.gguf", "a file is called by its name, as far as a server takes it", "tiny-chat.q4", []string{"Tiny Chat.Q4.gguf"}, nil},
 		{"MiniLM", "a folder is all its files but the ones for people, with two of one name", "minilm", []string{"1_Pooling/config.json", "config.json", "model.safetensors"}, nil},
+		{"linked", "a folder of links, by a link", "linked", []string{"config.json", "model.safetensors"}, nil},
 		{"page.gguf", "a page that was downloaded instead of a model", "", nil, ErrNotModel},
 		{"empty.gguf", "nothing", "", nil, ErrNotModel},
 		{"short.gguf", "less than the magic", "", nil, ErrNotModel},
@@ -100,7 +110,7 @@ func TestReadPackage(t *testing.T) {
 		for i, name := range p.Files {
 			p.Files[i] = filepath.ToSlash(name)
 		}
-		if d := cmp.Diff(test.files, p.Files); p.Name != test.name || d != "" || p.Size == 0 {
+		if d := cmp.Diff(test.files, p.Files); p.Name != test.name || d != "" || p.Size < 2 {
 			t.Errorf("%s: %+v: %s", test.why, p, d)
 		}
 	}
