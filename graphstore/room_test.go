@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -51,5 +52,18 @@ func TestFullDisk(t *testing.T) {
 	}
 	if err := room(s.dir, math.MaxInt64); !errors.Is(err, ErrFull) {
 		t.Errorf("room: %v, want ErrFull", err)
+	}
+}
+
+// The disk is that of the nearest folder above which is there.
+func TestRoom(t *testing.T) {
+	dir := t.TempDir()
+	want, known := freeSpace(dir)
+	left, err := Room(filepath.Join(dir, "not", "made", "yet"))
+	switch {
+	case !known && left != -1, err != nil:
+		t.Errorf("Room: %d, %v", left, err)
+	case known && (left < want/2 || left > 2*want):
+		t.Errorf("Room: %d left, want about %d", left, want)
 	}
 }
