@@ -1,8 +1,11 @@
 package evidence
 
 import (
+	"cmp"
 	"runtime"
 	"time"
+
+	"github.com/ctxweaver/ctxweaver/engine"
 )
 
 // Manifest says what a report was made of, so that others can make it again.
@@ -17,18 +20,20 @@ type Manifest struct {
 	Seed     uint64    `json:"seed"`
 	First    int       `json:"first"`
 	Budget   int       `json:"budget,omitempty"` // of each context, in tokens
-	Least    int       `json:"min_steps"`
-	Folds    int       `json:"folds"`
-	Policies []string  `json:"policies"`
-	Naive    []string  `json:"naive,omitempty"`
-	Sessions []Session `json:"sessions"`
-	Skipped  []string  `json:"skipped,omitempty"` // files that could not be read, and why
+	// Strategy is that of a working set, if its name has none.
+	Strategy engine.Strategy `json:"strategy"`
+	Least    int             `json:"min_steps"`
+	Folds    int             `json:"folds"`
+	Policies []string        `json:"policies"`
+	Naive    []string        `json:"naive,omitempty"`
+	Sessions []Session       `json:"sessions"`
+	Skipped  []string        `json:"skipped,omitempty"` // files that could not be read, and why
 }
 
 // NewManifest describes a run by this program, now.
 func NewManifest(sessions []Session, policies []string, tested int, o Options) Manifest {
 	return Manifest{
 		Measure: Version, Build: o.Program, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Time: time.Now().UTC(),
-		Seed: o.Seed, First: o.First, Budget: o.Engine.Budget, Folds: o.Folds, Policies: policies[:tested], Naive: policies[tested:], Sessions: sessions,
+		Seed: o.Seed, First: o.First, Budget: o.Engine.Budget, Strategy: cmp.Or(o.Engine.Strategy, engine.Auto), Folds: o.Folds, Policies: policies[:tested], Naive: policies[tested:], Sessions: sessions,
 	}
 }

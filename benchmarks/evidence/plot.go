@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"image/color"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -17,19 +18,87 @@ import (
 var (
 	grey  = color.Gray{Y: 170}
 	faint = color.Gray{Y: 225}
-	// inks can be told apart by those who see few colours (Okabe and Ito).
+	// inks can be told apart on white, the first seven also by those who see few colours (Okabe and Ito).
 	inks = []color.Color{
 		color.RGBA{0, 114, 178, 255}, color.RGBA{213, 94, 0, 255}, color.RGBA{0, 158, 115, 255}, color.RGBA{204, 121, 167, 255},
 		color.RGBA{230, 159, 0, 255}, color.RGBA{86, 180, 233, 255}, color.RGBA{0, 0, 0, 255},
+		color.RGBA{106, 61, 154, 255}, color.RGBA{140, 86, 75, 255}, color.RGBA{128, 128, 0, 255},
+	}
+	// Beyond the inks, policies are told apart by how their lines are broken, and all along by the shapes of points.
+	dashes = [][]vg.Length{nil, {vg.Points(5), vg.Points(2)}, {vg.Points(1), vg.Points(2)}}
+	glyphs = []draw.GlyphDrawer{
+		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{},
 	}
 )
 
+func stroke(i int) draw.LineStyle {
+	return draw.LineStyle{Color: inks[i%len(inks)], Width: vg.Points(1.3), Dashes: dashes[i/len(inks)%len(dashes)]}
+}
+
+func dot(i int) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: inks[i%len(inks)], Radius: vg.Points(4), Shape: glyphs[i%len(glyphs)]}
+}
+
 const (
-	plotWidth  = 8 * vg.Inch
+	plotWidth  = 7 * vg.Inch // without the legend
 	plotHeight = 5 * vg.Inch
+	margin     = 10 // points
 )
 
-// plots draws recall over cost and over prompt, and one session over time, each as PNG and SVG.
+// drawing is one picture: plots of one width, one above the other, and beside them what their signs mean.
+type drawing struct {
+	name   string
+	plots  []*plot.Plot
+	height vg.Length // of a plot
+	legend plot.Legend
+}
+
+func newDrawing(name string, height vg.Length) *drawing {
+	d := &drawing{name: name, height: height, legend: plot.NewLegend()}
+	d.legend.Top, d.legend.Left = true, true
+	d.legend.Padding = vg.Points(3)
+	return d
+}
+
+// save writes the drawing as PNG and SVG.
+func (d *drawing) save(dir string) error {
+	for _, kind := range []string{"png", "svg"} {
+		// What the legend takes is known only on a canvas.
+		measure, err := draw.NewFormattedCanvas(plotWidth, plotHeight, kind)
+		if err != nil {
+			return err
+		}
+		size := d.legend.Rectangle(draw.New(measure)).Size()
+		wide, high := plotWidth+size.X+3*margin, max(vg.Length(len(d.plots))*d.height, size.Y)+2*margin
+		canvas, err := draw.NewFormattedCanvas(wide, high, kind)
+		if err != nil {
+			return err
+		}
+		whole := draw.New(canvas)
+		whole.SetColor(color.White)
+		whole.Fill(whole.Rectangle.Path())
+		inner := draw.Crop(whole, margin, -margin, margin, -margin)
+		d.legend.Draw(draw.Crop(inner, plotWidth+margin, 0, 0, 0))
+		column := make([][]*plot.Plot, len(d.plots))
+		for i, p := range d.plots {
+			column[i] = []*plot.Plot{p}
+		}
+		tiles := draw.Tiles{Rows: len(d.plots), Cols: 1}
+		for i, c := range plot.Align(column, tiles, draw.Crop(inner, 0, plotWidth-inner.Size().X, 0, 0)) {
+			d.plots[i].Draw(c[0])
+		}
+		err = create(filepath.Join(dir, d.name+"."+kind), func(w io.Writer) error {
+			_, err := canvas.WriteTo(w)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plots draws recall over cost and over prompt, and one session over time.
 func (r *Report) plots(dir string, results []Result) error {
 	rows := r.Groups[0].Rows
 	for _, p := range []struct {
@@ -39,28 +108,15 @@ func (r *Report) plots(dir string, results []Result) error {
 		{"recall-cost", "cost of a request, × " + Baseline, func(r Row) Interval { return r.CostRatio }},
 		{"recall-prompt", "prompt tokens, × " + Baseline, func(r Row) Interval { return r.PromptRatio }},
 	} {
-		drawn, err := recallOver(rows, p.axis, p.x)
-		if err != nil {
+		d := newDrawing(p.name, plotHeight)
+		if err := d.recallOver(rows, p.axis, p.x); err != nil {
 			return err
 		}
-		if err := save(drawn, dir, p.name); err != nil {
-			return err
-		}
-	}
-	drawn, err := r.overTime(results)
-	if err != nil || drawn == nil {
-		return err
-	}
-	return save(drawn, dir, "session")
-}
-
-func save(p *plot.Plot, dir, name string) error {
-	for _, kind := range []string{".png", ".svg"} {
-		if err := p.Save(plotWidth, plotHeight, filepath.Join(dir, name+kind)); err != nil {
+		if err := d.save(dir); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.overTime(dir, results)
 }
 
 func blankPlot(title, x, y string) *plot.Plot {
@@ -69,7 +125,6 @@ func blankPlot(title, x, y string) *plot.Plot {
 	p.Title.TextStyle.Font.Size = vg.Points(14)
 	p.Title.Padding = vg.Points(8)
 	p.BackgroundColor = color.White
-	p.Legend.Padding = vg.Points(4)
 	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(6), vg.Points(6)
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
@@ -79,37 +134,39 @@ func blankPlot(title, x, y string) *plot.Plot {
 
 // recallOver draws a point a policy, the tested ones with their intervals, and joins the naive ones that no
 // other naive one beats.
-func recallOver(rows []Row, axis string, x func(Row) Interval) (*plot.Plot, error) {
+func (d *drawing) recallOver(rows []Row, axis string, x func(Row) Interval) error {
 	p := blankPlot("Evidence recall: what the next action takes that the context still holds", axis, "recall")
 	var naive plotter.XYs
 	for _, row := range rows {
-		if row.Naive {
+		if row.Naive && x(row).Value > 0 {
 			naive = append(naive, plotter.XY{X: x(row).Value, Y: row.Recall.Value})
 		}
 	}
 	if len(naive) > 0 {
 		dots, err := plotter.NewScatter(naive)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		dots.GlyphStyle = draw.GlyphStyle{Color: grey, Radius: vg.Points(2), Shape: draw.CircleGlyph{}}
 		line, err := plotter.NewLine(best(naive))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		line.Color = grey
 		p.Add(line, dots)
-		p.Legend.Add("naive policies, the best joined", line, dots)
+		d.legend.Add("naive, the best joined", line, dots)
 	}
 	for i, row := range rows {
-		if row.Naive {
-			continue
+		if row.Naive || x(row).Value == 0 {
+			continue // there is no zero on a logarithmic axis: no request was counted
 		}
-		if err := point(p, x(row), row.Recall, row.Policy, i); err != nil {
-			return nil, err
+		if err := d.point(p, x(row), row.Recall, row.Policy, i); err != nil {
+			return err
 		}
 	}
-	p.Legend.YOffs, p.Legend.XOffs = vg.Points(8), vg.Points(-8)
+	if p.X.Min > p.X.Max { // nothing was drawn
+		p.X.Min, p.X.Max, p.Y.Min = 0.5, 1, 0
+	}
 	p.Y.Max = 1.03
 	p.Y.Min = max(0, p.Y.Min-0.03)
 	p.Y.Tick.Marker = every(0.1)
@@ -118,7 +175,8 @@ func recallOver(rows []Row, axis string, x func(Row) Interval) (*plot.Plot, erro
 	p.X.Min, p.X.Max = max(0.05, p.X.Min)/1.05, p.X.Max*1.05
 	p.X.Scale = plot.LogScale{}
 	p.X.Tick.Marker = ratios{}
-	return p, nil
+	d.plots = append(d.plots, p)
+	return nil
 }
 
 // every marks an axis at each multiple of a number.
@@ -160,8 +218,8 @@ func (ratios) Ticks(low, high float64) (out []plot.Tick) {
 }
 
 // point draws a tested policy with its intervals in both directions.
-func point(p *plot.Plot, x, y Interval, name string, i int) error {
-	ink := inks[i%len(inks)]
+func (d *drawing) point(p *plot.Plot, x, y Interval, name string, i int) error {
+	x.Low = max(x.Low, x.Value/10) // of a draw without requests it is 0
 	xys := plotter.XYs{{X: x.Value, Y: y.Value}}
 	bars := struct {
 		plotter.XYs
@@ -176,18 +234,19 @@ func point(p *plot.Plot, x, y Interval, name string, i int) error {
 	if err != nil {
 		return err
 	}
-	across.Color, along.Color = ink, ink
-	dot, err := plotter.NewScatter(xys)
+	at, err := plotter.NewScatter(xys)
 	if err != nil {
 		return err
 	}
-	dot.GlyphStyle = draw.GlyphStyle{Color: ink, Radius: vg.Points(4), Shape: glyphs[i/len(inks)%len(glyphs)]}
-	p.Add(across, along, dot)
-	p.Legend.Add(name, dot)
+	at.GlyphStyle = dot(i)
+	// Where many lie close together the points are to be seen, not the intervals.
+	ink := color.NRGBAModel.Convert(at.Color).(color.NRGBA)
+	ink.A = 110
+	across.Color, along.Color = ink, ink
+	p.Add(across, along, at)
+	d.legend.Add(name, at)
 	return nil
 }
-
-var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
 
 // best are the points that no other beats in both directions, from left to right.
 func best(all plotter.XYs) plotter.XYs {
@@ -215,68 +274,4 @@ func sign(f float64) int {
 		return 1
 	}
 	return 0
-}
-
-// overTime draws the prompts of the longest session, and where observations are paged out. It is nil where
-// there is no request.
-func (r *Report) overTime(results []Result) (*plot.Plot, error) {
-	longest, largest := -1, 0
-	for _, result := range results {
-		for _, q := range result.Requests {
-			if result.Policy == Baseline && q.Prompt > largest {
-				longest, largest = result.Session, q.Prompt
-			}
-		}
-	}
-	if longest < 0 {
-		return nil, nil
-	}
-	p := blankPlot("One session: "+r.Manifest.Sessions[longest].Name, "call", "prompt, thousands of tokens")
-	i := 0
-	for _, result := range results {
-		if result.Session != longest || slices.Contains(r.Manifest.Naive, result.Policy) || len(result.Requests) == 0 {
-			continue
-		}
-		if err := trace(p, result, inks[i%len(inks)]); err != nil {
-			return nil, err
-		}
-		i++
-	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = round{}, round{}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.XOffs, p.Legend.YOffs = vg.Points(8), vg.Points(-8)
-	p.Y.Min = 0
-	return p, nil
-}
-
-// trace draws a policy's prompts over the calls, with a mark at each request that pages out.
-func trace(p *plot.Plot, result Result, ink color.Color) error {
-	var prompts, marks plotter.XYs
-	out := 0
-	for _, q := range result.Requests {
-		at := plotter.XY{X: float64(q.Call), Y: float64(q.Prompt) / 1000}
-		prompts = append(prompts, at)
-		if q.PagedOut > 0 {
-			out++
-			marks = append(marks, at)
-		}
-	}
-	line, err := plotter.NewLine(prompts)
-	if err != nil {
-		return err
-	}
-	line.Color, line.Width = ink, vg.Points(1.3)
-	p.Add(line)
-	if out == 0 {
-		p.Legend.Add(result.Policy, line)
-		return nil
-	}
-	p.Legend.Add(fmt.Sprintf("%s, pages out %d times", result.Policy, out), line)
-	dots, err := plotter.NewScatter(marks)
-	if err != nil {
-		return err
-	}
-	dots.GlyphStyle = draw.GlyphStyle{Color: ink, Radius: vg.Points(2), Shape: draw.CircleGlyph{}}
-	p.Add(dots)
-	return nil
 }

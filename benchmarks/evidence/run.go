@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,7 +149,7 @@ func FitWeights(o engine.ReplayOptions, w *compress.Weights) (Fit, error) {
 			return err
 		}
 		options := o
-		options.First, options.Ablation = first, v.Ablation
+		options.First, options.Ablation, options.Strategy = first, v.Ablation, cmp.Or(v.Strategy, o.Strategy)
 		return engine.Replay(ctx, steps, v.Policy, options, emit)
 	}
 	return f, nil

@@ -228,7 +228,7 @@ func TestReport(t *testing.T) {
 	if err := r.Write(dir, results); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"recall-cost", "recall-prompt", "session"} {
+	for _, name := range []string{"recall-cost", "recall-prompt", "session", "paging"} {
 		for _, kind := range []string{".png", ".svg"} {
 			if info, err := os.Stat(filepath.Join(dir, name+kind)); err != nil || info.Size() < 1000 {
 				t.Errorf("%s%s: %v", name, kind, err)

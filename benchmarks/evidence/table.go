@@ -210,7 +210,7 @@ one task, of those that both have seen; pairs of runs: %d.`, s.Pairs)
 	if r.Groups[0].varies() {
 		more += `
 Variants: a part of the policy left out or set otherwise, against the whole, paired by session. m: parents walked of a
-step, with 1 the graph is a tree, with more a DAG; W: ancestors.`
+step, with 1 the graph is a tree, with more a DAG; W: ancestors. auto, structural, recency: what a working set goes by.`
 	}
 	return fmt.Sprintf(`
 Recall: of what the real next action takes from old observations alone, the share that the context held; lines: of its

@@ -16,14 +16,17 @@ type Variant struct {
 	Name     string // the policy's, and behind a space what is changed
 	Policy   engine.Policy
 	Ablation engine.Ablation
+	Strategy engine.Strategy // of a working set; "" is that of the run
 }
 
-// The changes that a name can tell of, but for the sizes of a walk: m, parents of a step, and W, ancestors.
+// The changes that a name can tell of, but for strategies and the sizes of a walk: m, parents of a step, and W, ancestors.
 const (
 	noValidation = "without validation"
 	noGraph      = "without graph"
 	tree         = "m=1 (tree)" // with several parents the graph is a DAG
 )
+
+var strategies = []string{string(engine.Auto), string(engine.Structural), string(engine.Recency)}
 
 var sized = regexp.MustCompile(`^([mW])=([1-9][0-9]{0,3})$`)
 
@@ -34,9 +37,10 @@ func Ablations(policy string) ([]string, error) {
 		return nil, err
 	}
 	out := []string{all.Name}
-	for _, change := range []string{noValidation, noGraph, tree, "m=2", "m=3", "m=5", "W=5", "W=10", "W=20"} {
+	for _, change := range append([]string{noValidation, noGraph, tree, "m=2", "m=3", "m=5", "W=5", "W=10", "W=20"}, strategies...) {
 		v, failed := ParseVariant(policy + " " + change)
-		if failed == nil && (v.Policy != all.Policy || v.Ablation != all.Ablation) {
+		all.Name = v.Name
+		if failed == nil && v != all {
 			out = append(out, v.Name)
 		}
 		err = cmp.Or(err, failed)
@@ -68,10 +72,11 @@ func ParseVariant(name string) (Variant, error) {
 	}
 	v.Name += " " + change
 	size := sized.FindStringSubmatch(change)
-	switch {
+	strategy, err := engine.ParseStrategy(change)
+	switch predicts := kind == "workingset"; {
 	case change == noValidation:
 		v.Ablation.NoValidation = true
-	case change == noGraph && kind == "workingset":
+	case change == noGraph && predicts:
 		v.Ablation.NoGraph = true
 	case change == tree:
 		return v.walking("m", 1)
@@ -81,8 +86,11 @@ func ParseVariant(name string) (Variant, error) {
 			return Variant{}, err
 		}
 		return v.walking(size[1], n)
+	case predicts && err == nil && change != "":
+		v.Strategy = strategy
 	default:
-		return Variant{}, fmt.Errorf("policy %q: no such variant; there are %q, %q for a working set, and sizes such as %q and %q", name, noValidation, noGraph, tree, "W=5")
+		return Variant{}, fmt.Errorf("policy %q: no such variant; there are %q, sizes such as %q and %q, and for a working set %q and the strategies (%s)",
+			name, noValidation, tree, "W=5", noGraph, strings.Join(strategies, ", "))
 	}
 	return v, nil
 }

@@ -16,14 +16,15 @@ func TestParseVariant(t *testing.T) {
 		reason, name string
 		want         Variant
 	}{
-		{"a policy is the whole", "window:5", Variant{"window:5", engine.LatestN(5), engine.Ablation{}}},
-		{"in its full name", "bm25", Variant{"bm25:5/5", engine.BM25(5, 5), engine.Ablation{}}},
-		{"a part left out", "workingset without validation", Variant{"workingset without validation", engine.WorkingSet, engine.Ablation{NoValidation: true}}},
-		{"at every level", "workingset:lean without graph", Variant{"workingset:lean without graph", engine.WorkingSetLean, engine.Ablation{NoGraph: true}}},
-		{"one parent makes a tree, and is called so", "workingset m=1", Variant{"workingset m=1 (tree)", engine.WorkingSet, walk(0, 1)}},
-		{"ancestors", "workingset W=20", Variant{"workingset W=20", engine.WorkingSet, walk(20, 0)}},
-		{"a policy that has the size in its name is another policy", "paper-tail:3/5 m=1 (tree)", Variant{"paper-tail:3/5 m=1 (tree)", engine.PaperTail(1, 5), engine.Ablation{}}},
-		{"either size", "paper:3/5 W=20", Variant{"paper:3/5 W=20", engine.Paper(3, 20), engine.Ablation{}}},
+		{"a policy is the whole", "window:5", Variant{Name: "window:5", Policy: engine.LatestN(5)}},
+		{"in its full name", "bm25", Variant{Name: "bm25:5/5", Policy: engine.BM25(5, 5)}},
+		{"a part left out", "workingset without validation", Variant{Name: "workingset without validation", Policy: engine.WorkingSet, Ablation: engine.Ablation{NoValidation: true}}},
+		{"at every level", "workingset:lean without graph", Variant{Name: "workingset:lean without graph", Policy: engine.WorkingSetLean, Ablation: engine.Ablation{NoGraph: true}}},
+		{"one parent makes a tree, and is called so", "workingset m=1", Variant{Name: "workingset m=1 (tree)", Policy: engine.WorkingSet, Ablation: walk(0, 1)}},
+		{"ancestors", "workingset W=20", Variant{Name: "workingset W=20", Policy: engine.WorkingSet, Ablation: walk(20, 0)}},
+		{"a policy that has the size in its name is another policy", "paper-tail:3/5 m=1 (tree)", Variant{Name: "paper-tail:3/5 m=1 (tree)", Policy: engine.PaperTail(1, 5)}},
+		{"a strategy", "workingset:rich recency", Variant{Name: "workingset:rich recency", Policy: engine.WorkingSetRich, Strategy: engine.Recency}},
+		{"either size", "paper:3/5 W=20", Variant{Name: "paper:3/5 W=20", Policy: engine.Paper(3, 20)}},
 	} {
 		got, err := ParseVariant(test.name)
 		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(engine.Policy{})); err != nil || diff != "" {
@@ -37,6 +38,7 @@ func TestParseVariant(t *testing.T) {
 		{"no such policy", "nonsense without graph", "unknown"},
 		{"nothing to leave out", "window:5 without validation", "has no parts"},
 		{"paper-tail is all graph", "paper-tail:3/5 without graph", "no such variant"},
+		{"and goes by it always", "paper-tail:3/5 recency", "no such variant"},
 		{"a graph with two parents is no tree", "workingset m=2 (tree)", "no such variant"},
 		{"no size", "workingset m=0", "no such variant"},
 		{"no change", "workingset ", "no such variant"},
@@ -67,7 +69,8 @@ func TestAblations(t *testing.T) {
 		want           []string
 	}{
 		{"all parts, after the whole", "workingset", []string{"workingset", "workingset without validation", "workingset without graph",
-			"workingset m=1 (tree)", "workingset m=2", "workingset m=3", "workingset m=5", "workingset W=5", "workingset W=10", "workingset W=20"}},
+			"workingset m=1 (tree)", "workingset m=2", "workingset m=3", "workingset m=5", "workingset W=5", "workingset W=10", "workingset W=20",
+			"workingset auto", "workingset structural", "workingset recency"}},
 		{"sizes that the name has are the whole", "paper-tail:3/5", []string{"paper-tail:3/5", "paper-tail:3/5 without validation",
 			"paper-tail:3/5 m=1 (tree)", "paper-tail:3/5 m=2", "paper-tail:3/5 m=5", "paper-tail:3/5 W=10", "paper-tail:3/5 W=20"}},
 	} {

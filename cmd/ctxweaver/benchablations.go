@@ -13,7 +13,7 @@ func newBenchAblations(a *app) *cobra.Command {
 		Short: "What each part of a policy brings",
 		Long: `Measure a policy with each of its parts left out or set otherwise, against the whole, on the same sessions: without
 the labels of validation; without what the graph says; with so many parents walked of a step (m; with 1 the graph is a
-tree, with more a DAG) and so many ancestors (W). Of paper and paper-tail the name has m and W.
+tree, with more a DAG) and so many ancestors (W); under each strategy. Of paper and paper-tail the name has m and W.
 
 It is "ctxweaver bench evidence" with these variants as policies, and measures and keeps as that does.`,
 		Example: `  ctxweaver bench ablations runs/ --folds 6

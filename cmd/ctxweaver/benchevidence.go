@@ -31,6 +31,7 @@ type benchEvidence struct {
 	least    int
 	format   string
 	prices   string
+	strategy string
 	out      string
 	contexts string
 	file     string
@@ -99,6 +100,7 @@ The policies:
 func (b *benchEvidence) flags(f *pflag.FlagSet) {
 	f.IntVar(&b.Engine.Budget, "budget", 0, "most tokens of a context (0: no bound); the figures are over requests where what must stay fits")
 	f.StringVar(&b.prices, "prices", engine.PricePresets()[0].Name, "prices to reckon with, and by which a working set pages out: "+presets())
+	f.StringVar(&b.strategy, "strategy", string(engine.Auto), "what a working set goes by: the graph (structural), nearness in time (recency), or what suits the session (auto)")
 	f.IntVar(&b.Folds, "folds", 0, "fit for each of so many folds of sessions, by repository or folder, on the others")
 	f.StringVar(&b.weights, "weights", "", "file of weights for a working set (default: built-in)")
 	f.IntVar(&b.least, "min-steps", 20, "only runs of so many calls or more")
@@ -124,6 +126,9 @@ func (b *benchEvidence) check(args []string) error {
 		return usage("--prices: %w", err)
 	}
 	b.Engine.Prices = prices
+	if b.Engine.Strategy, err = engine.ParseStrategy(b.strategy); err != nil {
+		return usage("--strategy: %w", err)
+	}
 	switch {
 	case b.least < 0 || b.First < 0 || b.Folds < 0 || b.Engine.Budget < 0:
 		return usage("--min-steps, --first, --folds and --budget want 0 or more")

@@ -1,0 +1,89 @@
+package evidence
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+// TestSigns: so many policies can be told apart, as lines and as points.
+func TestSigns(t *testing.T) {
+	const policies = 30
+	lines, points := map[string]int{}, map[string]int{}
+	for i := range policies {
+		line := fmt.Sprint(stroke(i).Color, stroke(i).Dashes)
+		point := fmt.Sprintf("%v %T", dot(i).Color, dot(i).Shape)
+		if j, ok := lines[line]; ok {
+			t.Errorf("lines %d and %d are drawn alike", j, i)
+		}
+		if j, ok := points[point]; ok {
+			t.Errorf("points %d and %d are drawn alike", j, i)
+		}
+		lines[line], points[point] = i, i
+	}
+}
+
+// TestRoots: the scale goes from 0 to 1, keeps the order, and gives a few more room than many.
+func TestRoots(t *testing.T) {
+	low, high := -20.0, 100.0
+	at := func(v float64) float64 { return roots{}.Normalize(low, high, v) }
+	if at(low) != 0 || at(high) != 1 {
+		t.Errorf("from %g to %g", at(low), at(high))
+	}
+	before := math.Inf(-1)
+	for v := low; v <= high; v++ {
+		if at(v) <= before {
+			t.Errorf("%g is not above what is less", v)
+		}
+		before = at(v)
+	}
+	if at(4)-at(0) <= at(100)-at(80) {
+		t.Error("4 beside 0 are not to be seen")
+	}
+	var labels []string
+	for _, tick := range (counts{}).Ticks(low, high) {
+		labels = append(labels, tick.Label)
+	}
+	if got, want := strings.Join(labels, " "), "20 5 0 5 20 50 100"; got != want {
+		t.Errorf("marked at %s, want %s", got, want)
+	}
+}
+
+// TestDrawsAll: whatever was measured can be drawn.
+func TestDrawsAll(t *testing.T) {
+	many := []string{"full"}
+	for n := range 24 {
+		many = append(many, fmt.Sprintf("window:%d", n+1))
+	}
+	for _, test := range []struct {
+		reason   string
+		policies []string
+		steps    int
+		budget   int
+	}{
+		{"only the baseline", []string{"full"}, 8, 0},
+		{"no call", []string{"full", "window:1"}, 0, 0},
+		{"no request that fits", []string{"full", "window:1"}, 8, 1},
+		{"more policies than colours", many, 8, 0},
+	} {
+		s, err := NewSession("a", "made", "", made(1, 2, max(1, test.steps))[:test.steps])
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := Run(t.Context(), []Session{s}, test.policies, Options{Engine: engine.ReplayOptions{Budget: test.budget}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewReport([]Session{s}, test.policies, len(test.policies), results, InMoney(engine.PricePresets()[0]), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Manifest = NewManifest([]Session{s}, test.policies, len(test.policies), Options{})
+		if err := r.plots(t.TempDir(), results); err != nil {
+			t.Errorf("%s: %v", test.reason, err)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package evidence
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// overTime draws the longest session under each tested policy: its prompts, and what becomes of its observations.
+func (r *Report) overTime(dir string, results []Result) error {
+	session := longest(results)
+	if session < 0 {
+		return nil
+	}
+	prompts, paging := newDrawing("session", plotHeight), newDrawing("paging", panelHeight)
+	p := blankPlot("One session: "+r.Manifest.Sessions[session].Name, "call", "prompt, thousands of tokens")
+	prompts.plots = []*plot.Plot{p}
+	drawn := 0
+	for _, result := range results {
+		if result.Session != session || slices.Contains(r.Manifest.Naive, result.Policy) || len(result.Requests) == 0 {
+			continue
+		}
+		if err := prompts.trace(p, result, drawn); err != nil {
+			return err
+		}
+		drawn++
+		if result.Policy == Baseline {
+			continue // it keeps all
+		}
+		if err := paging.panel(result); err != nil {
+			return err
+		}
+	}
+	p.X.Tick.Marker, p.Y.Tick.Marker = round{}, round{}
+	p.Y.Min = 0
+	if err := prompts.save(dir); err != nil {
+		return err
+	}
+	if len(paging.plots) == 0 {
+		return nil
+	}
+	first, last := paging.plots[0], paging.plots[len(paging.plots)-1]
+	first.Title.Text = p.Title.Text + "\n" + first.Title.Text
+	last.X.Label.Text, last.X.Tick.Marker = "call", round{}
+	return paging.save(dir)
+}
+
+// longest is the session of the largest prompt, -1 where there is no request.
+func longest(results []Result) int {
+	session, largest := -1, 0
+	for _, result := range results {
+		for _, q := range result.Requests {
+			if result.Policy == Baseline && q.Prompt > largest {
+				session, largest = result.Session, q.Prompt
+			}
+		}
+	}
+	return session
+}
+
+// trace draws a policy's prompts over the calls.
+func (d *drawing) trace(p *plot.Plot, result Result, i int) error {
+	var prompts plotter.XYs
+	for _, q := range result.Requests {
+		prompts = append(prompts, plotter.XY{X: float64(q.Call), Y: float64(q.Prompt) / 1000})
+	}
+	line, err := plotter.NewLine(prompts)
+	if err != nil {
+		return err
+	}
+	line.LineStyle = stroke(i)
+	p.Add(line)
+	d.legend.Add(result.Policy, line)
+	return nil
+}
+
+const panelHeight = 1.7 * vg.Inch
+
+// panel adds what becomes of a policy's observations at each call.
+func (d *drawing) panel(result Result) error {
+	p := blankPlot(result.Policy, "", "observations")
+	p.Title.TextStyle.Font.Size, p.Title.Padding = vg.Points(11), vg.Points(3)
+	p.X.Tick.Marker = unmarked{round{}}
+	p.Y.Scale, p.Y.Tick.Marker = roots{}, counts{}
+	var shown plotter.XYs
+	var out, in, used stems
+	for _, q := range result.Requests {
+		at := func(n int) plotter.XY { return plotter.XY{X: float64(q.Call), Y: float64(n)} }
+		shown, out.ends, in.ends, used.ends = append(shown, at(q.Shown)), append(out.ends, at(-q.PagedOut)), append(in.ends, at(q.PagedIn)), append(used.ends, at(q.Used))
+	}
+	line, err := plotter.NewLine(shown)
+	if err != nil {
+		return err
+	}
+	line.StepStyle, line.Color, line.Width = plotter.PostStep, grey, vg.Points(1.5)
+	out.style = draw.LineStyle{Color: inks[1], Width: vg.Points(1.5)}
+	in.style = draw.LineStyle{Color: inks[5], Width: vg.Points(2)}
+	used.style = draw.LineStyle{Color: inks[6], Width: vg.Points(1)}
+	p.Add(line, out, in, used)
+	if len(d.plots) == 0 {
+		d.legend.Add("whole in their place", line)
+		d.legend.Add("paged out", out)
+		d.legend.Add("paged in", in)
+		d.legend.Add("used: a call takes from\nwhat is paged in", used)
+	}
+	d.plots = append(d.plots, p)
+	return nil
+}
+
+// roots is a scale on which a few can be seen beside many: by the square root, on both sides of zero.
+type roots struct{}
+
+// Normalize is plot.Normalizer's.
+func (roots) Normalize(low, high, v float64) float64 {
+	root := func(f float64) float64 { return math.Copysign(math.Sqrt(math.Abs(f)), f) }
+	return (root(v) - root(low)) / (root(high) - root(low))
+}
+
+// counts marks an axis of that scale.
+type counts struct{}
+
+// Ticks is plot.Ticker's.
+func (counts) Ticks(low, high float64) (out []plot.Tick) {
+	for _, n := range []float64{-200, -100, -50, -20, -5, 0, 5, 20, 50, 100, 200} {
+		if n >= low && n <= high {
+			out = append(out, plot.Tick{Value: n, Label: strconv.Itoa(int(math.Abs(n)))})
+		}
+	}
+	return out
+}
+
+// unmarked leaves the labels to a plot further down.
+type unmarked struct{ plot.Ticker }
+
+// Ticks is plot.Ticker's.
+func (u unmarked) Ticks(low, high float64) []plot.Tick {
+	out := u.Ticker.Ticks(low, high)
+	for i := range out {
+		out[i].Label = ""
+	}
+	return out
+}
+
+// stems are upright lines from zero.
+type stems struct {
+	ends  plotter.XYs
+	style draw.LineStyle
+}
+
+// Plot is plot.Plotter's.
+func (s stems) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, e := range s.ends {
+		if e.Y != 0 {
+			c.StrokeLine2(s.style, x(e.X), y(0), x(e.X), y(e.Y))
+		}
+	}
+}
+
+// DataRange is plot.DataRanger's.
+func (s stems) DataRange() (xmin, xmax, ymin, ymax float64) { return plotter.XYRange(s.ends) }
+
+// Thumbnail is plot.Thumbnailer's.
+func (s stems) Thumbnail(c *draw.Canvas) {
+	c.StrokeLine2(s.style, c.Center().X, c.Min.Y, c.Center().X, c.Max.Y)
+}
