@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -50,6 +51,7 @@ type OllamaOptions struct {
 	NumCtx    int              // context in tokens, 0: 4096. One for all calls: another one makes the server load the model anew
 	KeepAlive time.Duration    // how long the server keeps the model loaded after a call, 0: 30 minutes, negative: forever
 	Queue     int              // calls that may wait for the one that runs, 0: 8. A further one fails at once
+	Threads   int              // processors that the model may use, 0: half of this machine's, negative: as many as the server likes. See options
 	Count     func(string) int // tokens of a text, nil: a third of its bytes. Corrected by what the server counts
 	Breaker   Breaker
 }
@@ -97,6 +99,9 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	if o.Queue <= 0 {
 		o.Queue = 8
 	}
+	if o.Threads == 0 {
+		o.Threads = max(1, runtime.NumCPU()/2)
+	}
 	return &Ollama{
 		opts:   o,
 		client: api.NewClient(base, &http.Client{Transport: newTransport()}),
@@ -106,7 +111,7 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 }
 
 // leastContext is the smallest context, in tokens, that holds a question of any use.
-const leastContext = 1024
+const leastContext = 2048
 
 // address reads a host as Ollama's own command does: without a scheme, the port is 11434 by default. A
 // server that listens everywhere is spoken to on this machine.
@@ -227,6 +232,18 @@ func (o *Ollama) context(m Model) int {
 		return min(o.opts.NumCtx, m.Context)
 	}
 	return o.opts.NumCtx
+}
+
+// options are the server's options of every call: where those that concern loading differ between two calls, the
+// model is loaded anew. Threads of the server wait for each other many times a token, so where other work (the
+// agent's own builds and tests) takes one of their processors away all of them stand still: on two busy
+// processors two threads wrote 1.5 tokens a second, one wrote 60.
+func (o *Ollama) options(m Model) map[string]any {
+	options := map[string]any{"num_ctx": o.context(m)}
+	if o.opts.Threads > 0 {
+		options["num_thread"] = o.opts.Threads
+	}
+	return options
 }
 
 // Select asks the model what the turn of q depends on, among the newest of q.Candidates (§3.2). All that it

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -70,8 +71,9 @@ func (o *Ollama) chat(ctx context.Context, m Model, q request) (reply, error) {
 		Model: m.Name, Messages: q.messages, Format: q.schema, Truncate: &no, Shift: &no,
 		KeepAlive: &api.Duration{Duration: o.opts.KeepAlive},
 		Logprobs:  q.top > 0, TopLogprobs: q.top,
-		Options: map[string]any{"num_ctx": o.context(m), "num_predict": q.predict, "temperature": 0, "seed": 1, "top_k": 1, "repeat_penalty": 1},
+		Options: o.options(m),
 	}
+	maps.Copy(r.Options, map[string]any{"num_predict": q.predict, "temperature": 0, "seed": 1, "repeat_penalty": 1})
 	if m.Thinking {
 		r.Think = &api.ThinkValue{Value: false}
 	}
@@ -208,7 +210,7 @@ func (o *Ollama) fault(ctx context.Context, err error) error {
 		switch {
 		case strings.Contains(said, "context length"):
 			o.stretchTo(1.5 * o.stretching())
-			return fmt.Errorf("%w of %d tokens: %s; the next prompt will be shorter", ErrTooLong, o.opts.NumCtx, said)
+			return fmt.Errorf("%w: %s; the next one will be shorter", ErrTooLong, said)
 		case status.StatusCode == http.StatusNotFound && strings.Contains(said, "not found") && strings.Contains(said, "model"):
 			return o.missing()
 		}
@@ -252,6 +254,9 @@ func (o *Ollama) ask(ctx context.Context, m Model, q request, origin *Origin, ac
 func (o *Ollama) fit(ctx context.Context, m Model) error {
 	if !m.Completion {
 		return fmt.Errorf("%w: it cannot write; choose a chat model, or ask by embeddings", ErrUnfit)
+	}
+	if n := o.context(m); n < leastContext {
+		return fmt.Errorf("%w: its context of %d tokens holds no question; %d is the least", ErrUnfit, n, leastContext)
 	}
 	if !m.Thinking {
 		return nil

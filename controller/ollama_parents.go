@@ -94,12 +94,15 @@ func best(list []Choice) []Choice {
 func reason(text string, known vocabulary) string {
 	text = clip(plainText(known.honest(text)), reasonWords)
 	if text == "" || len(known.invented(text)) > 0 {
-		return "the model chose it"
+		return unexplained
 	}
 	return text
 }
 
-const reasonWords = 24
+const (
+	reasonWords = 24
+	unexplained = "the model chose it"
+)
 
 // texts are all that a prompt was filled with.
 func (f filling) texts() []string {

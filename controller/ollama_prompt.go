@@ -1,12 +1,11 @@
 package controller
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"hash/fnv"
-	"math"
 	"strings"
 	"text/template"
 
@@ -75,8 +74,9 @@ type room struct{ task, past, turn int }
 // roomIn shares out a context, less what the answer and a repair of it need.
 func (o *Ollama) roomIn(m Model) room {
 	n := o.context(m)
-	n -= n/16 + instructions + min(n/4, mostWritten+mostRepair)
-	n = int(float64(n) / o.stretching())
+	n -= n/16 + min(n/4, mostWritten+mostRepair)
+	n = int(float64(n)/o.stretching()) - instructions
+	n = max(n, mostShown*leastPast*2)
 	return room{task: n / 8, past: n / 2 / mostShown, turn: n * 3 / 8}
 }
 
@@ -84,6 +84,7 @@ const (
 	instructions = 64 + 220 // tokens of a model's own marks, and of the longest system message and questions
 	mostWritten  = 240      // of an answer
 	mostRepair   = 260      // of what is said to have it repaired
+	leastPast    = 4        // of a candidate, whatever comes of it
 )
 
 // shown is the part of the candidates that a model is shown, oldest first. A list that moved on by one with each
@@ -94,11 +95,9 @@ func shown(newest []Past) []Past {
 	newest = newest[:min(len(newest), mostShown)]
 	from := len(newest) - 1
 	if len(newest) > mostShown/2 {
-		least := uint64(math.MaxUint64)
+		var least [sha256.Size]byte
 		for i := len(newest) - 1; i >= len(newest)/2; i-- {
-			h := fnv.New64a()
-			h.Write([]byte(newest[i].ID))
-			if sum := h.Sum64(); sum < least {
+			if sum := sha256.Sum256([]byte(newest[i].ID)); i == len(newest)-1 || bytes.Compare(sum[:], least[:]) < 0 {
 				from, least = i, sum
 			}
 		}

@@ -72,8 +72,7 @@ func (o *Ollama) summary(ctx context.Context, m Model, p prompt, f filling, most
 		return nil
 	})
 	if errors.Is(err, ErrInvented) {
-		// What is left must still say something, and putting sentences together must make no new words.
-		if left := known.honest(text); len(strings.Fields(left)) >= leastWords && len(known.invented(left)) == 0 {
+		if left := salvaged(text, known); left != "" {
 			return left, nil
 		}
 	}
@@ -85,6 +84,16 @@ func (o *Ollama) summary(ctx context.Context, m Model, p prompt, f filling, most
 
 // leastWords are what a summary must have left when sentences were dropped.
 const leastWords = 4
+
+// salvaged is a summary without the sentences that hold invented words, or "" if too little is left. Putting the
+// others together must make no new words either.
+func salvaged(text string, known vocabulary) string {
+	left := known.honest(text)
+	if len(strings.Fields(left)) < leastWords || len(known.invented(left)) > 0 {
+		return ""
+	}
+	return left
+}
 
 // summaryIn reads a model's answer.
 func summaryIn(answer string, most int) (string, error) {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -34,7 +35,8 @@ const (
 )
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
+	body := bodyOf(r)
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	switch r.URL.Path {
 	case "/api/tags":
 		io.WriteString(w, cmp.Or(f.tags, fakeTags))
@@ -57,6 +59,14 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.t.Errorf("asked for %s", r.URL.Path)
 		http.NotFound(w, r)
 	}
+}
+
+func bodyOf(r *http.Request) []byte {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client has gone
+	}
+	return body
 }
 
 // start serves until the test ends.

@@ -35,7 +35,7 @@ func (o *Ollama) embed(ctx context.Context, m Model, texts []string, origin *Ori
 	r, err := o.client.Embed(ctx, &api.EmbedRequest{
 		Model: m.Name, Input: texts, Truncate: &no,
 		KeepAlive: &api.Duration{Duration: o.opts.KeepAlive},
-		Options:   map[string]any{"num_ctx": o.context(m)},
+		Options:   o.options(m),
 	})
 	origin.Calls++
 	if err != nil {
@@ -112,29 +112,46 @@ func (o *Ollama) vectorsOf(ctx context.Context, m Model, t Turn, past []Past, or
 	}
 	texts = append(texts, o.cut(o.intent(t, most), most))
 	out := make([][]float32, len(texts))
+	for i, p := range past {
+		if normalised(p.Vector) {
+			out[i] = p.Vector
+		}
+	}
+	if err := o.fill(ctx, m, out, texts, origin); err != nil {
+		return nil, err
+	}
+	for i := range past { // those that came from another model
+		if len(out[i]) != len(out[len(past)]) {
+			out[i] = nil
+		}
+	}
+	return out, o.fill(ctx, m, out, texts, origin)
+}
+
+// fill gives the texts their vectors that have none.
+func (o *Ollama) fill(ctx context.Context, m Model, out [][]float32, texts []string, origin *Origin) error {
 	var missing []string
 	var at []int
 	for i, text := range texts {
-		if i < len(past) && normalised(past[i].Vector) {
-			out[i] = past[i].Vector
-		} else if v := o.remembered(m, text); v != nil {
-			out[i] = v
-		} else {
+		if out[i] == nil {
+			out[i] = o.remembered(m, text)
+		}
+		if out[i] == nil {
 			missing, at = append(missing, text), append(at, i)
 		}
 	}
 	if len(missing) == 0 {
-		return out, nil
+		return nil
 	}
 	made, err := o.embed(ctx, m, missing, origin)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, v := range made {
 		out[at[i]] = v
 		o.remember(m, missing[i], v)
 	}
-	return out, nil
+	return nil
 }
 
 // normalised reports whether a vector has the length 1, more or less.

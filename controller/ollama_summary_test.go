@@ -1,0 +1,136 @@
+package controller
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestModelSummary(t *testing.T) {
+	turn := Turn{Task: "parse_header crashes", Thought: "Build it.", Calls: []Call{{Name: "bash", Args: `{"command":"make"}`, Answered: true, Observation: "src/http.c:88: error\n2 errors"}}}
+	said := func(text string) string {
+		b, err := json.Marshal(map[string]string{"summary": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	parents := []string{"viewed README ← listed ls", "edited src/http.c"}
+	long := strings.Repeat("word ", 100)
+	for _, test := range []struct {
+		why              string
+		parents          []string
+		answers          []string
+		step, dependency string
+		want             error
+		failed           int
+		calls            int
+	}{
+		{why: "what is in the step may be said", answers: []string{said("It ran make: src/http.c:88 has an error.")},
+			step: "It ran make: src/http.c:88 has an error.", dependency: "It ran make: src/http.c:88 has an error.", calls: 1},
+		{why: "with parents, what is in them too", parents: parents, answers: []string{said("It ran make."), said("It ran make after README and src/http.c.")},
+			step: "It ran make.", dependency: "It ran make after README and src/http.c.", calls: 2},
+		{why: "an invented word is repaired", answers: []string{said("It ran cmake_x."), said("It ran make.")}, step: "It ran make.", dependency: "It ran make.", calls: 2},
+		{why: "or its sentence is dropped", answers: []string{said("It ran make in src/http.c now. Then zlib_x failed.")},
+			step: "It ran make in src/http.c now.", dependency: "It ran make in src/http.c now.", calls: 2},
+		{why: "or all of it, which tells nothing of the server", answers: []string{said("It ran zlib_x.")}, want: ErrInvented, calls: 2},
+		{why: "a number is invented as easily", answers: []string{said("It ran make with 3 errors.")}, want: ErrInvented, calls: 2},
+		{why: "an invented word in the second summary", parents: parents, answers: []string{said("It ran make."), said("It edited lib/z.c.")}, want: ErrInvented, calls: 3},
+		{why: "a long one is cut", answers: []string{said(long)}, step: strings.TrimSpace(strings.Repeat("word ", stepWords)) + "…", dependency: strings.TrimSpace(strings.Repeat("word ", stepWords)) + "…", calls: 1},
+		{why: "one line", answers: []string{said("It\nran \x1b[31mmake\x1b[0m ← now.")}, step: "It ran make now.", dependency: "It ran make now.", calls: 1},
+		{why: "nothing", answers: []string{said("")}, want: ErrBabble, failed: 1, calls: 2},
+		{why: "dots", answers: []string{said(" ... ")}, want: ErrBabble, failed: 1, calls: 2},
+		{why: "another key", answers: []string{`{"result":"It ran make."}`}, want: ErrBabble, failed: 1, calls: 2},
+		{why: "the schema", answers: []string{string(summarySchema)}, want: ErrBabble, failed: 1, calls: 2},
+		{why: "no text", answers: []string{`{"summary":["It ran make."]}`}, want: ErrBabble, failed: 1, calls: 2},
+	} {
+		f := &fake{t: t, chat: says(test.answers...)}
+		o := f.client(OllamaOptions{})
+		s, err := o.Summarize(t.Context(), SummaryQuestion{Turn: turn, Facts: Extract(turn), Parents: test.parents})
+		if !errors.Is(err, test.want) || s.Step != test.step || s.Dependency != test.dependency || s.Origin.Calls != test.calls || o.gate.failed != test.failed {
+			t.Errorf("%s: %+v, failures %d, error %v", test.why, s, o.gate.failed, err)
+		}
+		if err == nil && (s.By != "tiny" || s.Origin.Digest == "" || !strings.HasPrefix(s.Origin.Prompt, stepPrompt.hash)) {
+			t.Errorf("%s: origin %+v", test.why, s)
+		}
+	}
+}
+
+// However long the turn, a prompt fits the context by our own count, with room for the answer. Text that the
+// server counts higher is cut shorter from then on.
+func TestPromptsFit(t *testing.T) {
+	for _, text := range []string{strings.Repeat("a_long word of prose, and more; ", 5_000), strings.Repeat("日本語", 5_000), strings.Repeat("x", 150_000), strings.Repeat("1\n", 5_000), strings.Repeat("\xff", 5_000)} {
+		for _, context := range []int{leastContext, 4096} {
+			const double = 2 // tokens of the server for one of ours
+			f := &fake{t: t, asked: make(chan map[string]any, 16)}
+			f.chat = func(w http.ResponseWriter, r *http.Request) {
+				w.Write([]byte(piecemeal(`{"parents":[],"summary":"x"}`)))
+			}
+			o := f.client(OllamaOptions{NumCtx: context, Breaker: Breaker{Failures: 1000}})
+			count := func() int {
+				n := 0
+				for _, m := range (<-f.asked)["messages"].([]any) {
+					n += o.opts.Count(m.(map[string]any)["content"].(string))
+				}
+				return n
+			}
+			turn := Turn{ID: "x", Task: text, Thought: text, Calls: []Call{{Name: "bash", Args: text, Answered: true, Observation: text}, {Name: text, Answered: true}}}
+			q := Question{Turn: turn}
+			for i := range 50 {
+				q.Candidates = append(q.Candidates, Past{ID: fmt.Sprint(i), Summary: text})
+			}
+			for _, stretch := range []float64{1, double} {
+				o.stretchTo(stretch)
+				for _, ask := range []func() error{
+					func() error { _, err := o.Select(t.Context(), q); return err },
+					func() error {
+						_, err := o.Summarize(t.Context(), SummaryQuestion{Turn: turn, Parents: []string{text, text}})
+						return err
+					},
+				} {
+					ask() // the answer does not matter
+					if n := float64(count()) * stretch; n > float64(context)*7/8 {
+						t.Errorf("%q…: %.0f tokens for a context of %d", text[:9], n, context)
+					}
+					for len(f.asked) > 0 {
+						<-f.asked
+					}
+				}
+			}
+		}
+	}
+}
+
+// Appending a candidate leaves the prompt's beginning as it was, nearly always also when the list is full.
+func TestPromptsShareTheirBeginning(t *testing.T) {
+	o := (&fake{t: t}).client(OllamaOptions{})
+	prompt := func(n int) string {
+		q := three()
+		q.Candidates = nil
+		for i := n - 1; i >= max(0, n-mostShown); i-- {
+			q.Candidates = append(q.Candidates, Past{ID: fmt.Sprint("node", i), Summary: fmt.Sprint("ran step ", i)})
+		}
+		messages, err := parentsPrompt.messages(filling{Task: q.Turn.Task, Past: o.listed(shown(q.Candidates), o.roomIn(Model{})), Turn: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, _, _ := strings.Cut(messages[1].Content, "\nNew step:")
+		return before
+	}
+	fresh, least := 0, mostShown
+	for n := 1; n < 200; n++ {
+		now := prompt(n + 1)
+		if !strings.HasPrefix(now, prompt(n)) {
+			fresh++
+		}
+		if n > mostShown {
+			least = min(least, strings.Count(now, "ran step"))
+		}
+	}
+	if fresh > 50 || least < mostShown/2 {
+		t.Errorf("%d of 199 prompts begin afresh, and the shortest list has %d candidates", fresh, least)
+	}
+}
