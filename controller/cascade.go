@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"sync"
 )
 
@@ -85,15 +84,16 @@ func (c *Cascade) Summarize(ctx context.Context, q SummaryQuestion) (Summary, er
 	return s, err
 }
 
-// Model is the one that Chooser asks, if it can say which.
+// Model is the one that Chooser asks, or else Writer; the zero one if neither says which it is.
 func (c *Cascade) Model(ctx context.Context) (Model, error) {
-	m, ok := c.Chooser.(interface {
-		Model(context.Context) (Model, error)
-	})
-	if !ok {
-		return Model{}, errors.New("controller: the cascade's chooser does not say which model it asks")
+	for _, m := range []any{c.Chooser, c.Writer} {
+		if m, ok := m.(interface {
+			Model(context.Context) (Model, error)
+		}); ok {
+			return m.Model(ctx)
+		}
 	}
-	return m.Model(ctx)
+	return Model{}, nil
 }
 
 // mayAsk counts one more question of a session of so many steps and tokens, if the bounds allow it. The first

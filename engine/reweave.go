@@ -33,6 +33,8 @@ type Rewoven struct {
 	There  int `json:"there"`  // not asked again: the same model said it, told the same
 	Silent int `json:"silent"` // left to rules
 	Failed int `json:"failed"` // without an answer, or with one of which some was refused
+	// Err is why, the last time.
+	Err string `json:"error,omitempty"`
 	// Origin adds up what it took.
 	Origin controller.Origin `json:"origin"`
 }
@@ -42,7 +44,8 @@ const mostFailures = 5
 
 // Reweave runs a controller over the session once more, from its first step to the head, and keeps what it says as
 // opinions. What the same model has said of a step already, told the same, is not asked again; so a Reweave that
-// was cut short goes on where it stopped. Several failures in a row end it with the last one's error.
+// was cut short goes on where it stopped. Several failures in a row end it with the last one's error, and
+// controller.ErrUnfit does at once.
 func (s *Session) Reweave(ctx context.Context, r Reweaving) (Rewoven, error) {
 	path, err := s.history(ctx, "")
 	if err != nil {
@@ -98,6 +101,9 @@ func (w *reweaver) model(ctx context.Context) (Rewoven, error) {
 				w.tell(q.node, Opinion{})
 				continue
 			}
+			if errors.Is(h.err, controller.ErrUnfit) {
+				return w.sum, fmt.Errorf("session %s: %w", w.session.name, h.err)
+			}
 			o, kept = q.opinion(h, w.By), false
 			w.count(o)
 			if h.answer != nil || h.summary != nil {
@@ -145,13 +151,15 @@ func (w *reweaver) same(o Opinion, digest string) bool {
 			now = append(now, p.Prompts()...)
 		}
 	}
-	return !slices.ContainsFunc(strings.Fields(o.Origin.Prompt), func(hash string) bool { return !slices.Contains(now, hash) })
+	changed := func(hash string) bool { return !slices.Contains(now, hash) }
+	return len(now) == 0 || !slices.ContainsFunc(strings.Fields(o.Origin.Prompt), changed)
 }
 
 func (w *reweaver) count(o Opinion) {
 	w.sum.Asked++
 	if o.Err != "" {
 		w.sum.Failed++
+		w.sum.Err = o.Err
 	}
 	t := &w.sum.Origin
 	t.Model, t.Digest = o.Origin.Model, o.Origin.Digest
