@@ -48,12 +48,15 @@ func (a *app) open(ctx context.Context) (*engine.Engine, error) {
 	return a.create(ctx)
 }
 
+// answerWithin is how long a model may take for one answer: small machines are slow, and nobody waits to type.
+const answerWithin = 5 * time.Minute
+
 // create opens the store, and makes it if there is none. If another process has it open, which may be but
 // for a moment, it waits a little.
 func (a *app) create(ctx context.Context) (*engine.Engine, error) {
 	deadline := time.Now().Add(patience)
 	for {
-		e, err := engine.Open(a.store, &engine.Options{NoSync: a.noSync, Weights: a.weights})
+		e, err := engine.Open(a.store, &engine.Options{NoSync: a.noSync, Weights: a.weights, Patience: answerWithin})
 		if !errors.Is(err, graphstore.ErrLocked) || time.Now().After(deadline) {
 			return e, err
 		}

@@ -15,6 +15,7 @@ import (
 type comparing struct {
 	policy, with string
 	at, and      string
+	controllers  []string
 	under        terms
 }
 
@@ -22,18 +23,30 @@ func newDiff(a *app) *cobra.Command {
 	var c comparing
 	cmd := &cobra.Command{
 		Use:   "diff [SESSION]",
-		Short: "Compare the contexts of two requests, or of two policies",
+		Short: "Compare the contexts of two requests or two policies, or the opinions of two controllers",
 		Long: `Compare two contexts of a session: those of two requests under one policy (--at and --and), or those of one request
 under two policies (--with). It says what became of each observation that stands differently, and what the two have
 in common from their start, which is what a cache could serve.
 
+Or, with --controllers, compare what two controllers said that its steps rest on (see reweave): of each step the parents
+that both have, and those that only one has.
+
 ` + helpOnPolicies(),
 		Example: `  ctxweaver diff --policy workingset --at 40 --and 41
-  ctxweaver diff fix-discounts --policy paper:3/5 --with workingset --at 40`,
+  ctxweaver diff fix-discounts --policy paper:3/5 --with workingset --at 40
+  ctxweaver diff fix-discounts --controllers rules,smollm2:135m/chat`,
 		Args: arguments(0, 1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(c.controllers) > 0 {
+				for _, name := range []string{"policy", "with", "at", "and"} {
+					if cmd.Flags().Changed(name) {
+						return usage("--controllers compares opinions on steps, --%s is about contexts; give one of them", name)
+					}
+				}
+				return a.diffOpinions(cmd.Context(), firstOf(args), c.controllers)
+			}
 			if (c.and == "") == (c.with == "") {
-				return usage("say what to compare with: --and STEP, another request, or --with POLICY, another policy")
+				return usage("say what to compare with: --and STEP, another request, --with POLICY, another policy, or --controllers A,B")
 			}
 			return a.diff(cmd.Context(), firstOf(args), c)
 		},
@@ -44,6 +57,7 @@ in common from their start, which is what a cache could serve.
 	f.StringVar(&c.with, "with", "", "and how else")
 	f.StringVar(&c.at, "at", "head", "as it was after this step")
 	f.StringVar(&c.and, "and", "", "and after this one")
+	f.StringSliceVar(&c.controllers, "controllers", nil, "two controllers, whose opinions are compared")
 	c.under.flags(f)
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ctxweaver/ctxweaver/controller"
 	"github.com/ctxweaver/ctxweaver/engine"
 	"github.com/ctxweaver/ctxweaver/engine/importer"
 	"github.com/ctxweaver/ctxweaver/graphstore"
@@ -23,6 +24,10 @@ type intake struct {
 	options  importer.Options
 	redact   bool
 	patterns []*regexp.Regexp
+
+	speaker // a controller to be asked for what rules leave open; without a name none is
+	cascade *controller.Cascade
+	trust   bool
 
 	engine   *engine.Engine
 	progress *progress
@@ -43,6 +48,10 @@ again adds what is new. Without arguments it looks where the known agents keep t
 
 With --follow it keeps up with one file while an agent writes to it, until Ctrl-C. The turn that is still being
 written is held back until something follows it or the file has been idle for 2 seconds.
+
+With --controller a model is asked for what rules leave open: steps for which they find no parent, or none for certain;
+at most a quarter of them. It must have passed its examination (see doctor), which is held now if it was not before.
+What it is refused for is left to rules.
 
 The formats, which are found out unless --format names one:
   ` + wrapped(importer.Formats(), 100),
@@ -66,6 +75,8 @@ The formats, which are found out unless --format names one:
 				return err
 			}
 			switch {
+			case follow && in.name != "":
+				return usage("--follow does not wait for a model; ask it afterwards, with ctxweaver reweave")
 			case follow && (len(args) != 1 || args[0] == "-"):
 				return usage("--follow keeps up with one file; name it")
 			case follow:
@@ -84,6 +95,7 @@ The formats, which are found out unless --format names one:
 	f.BoolVar(&found, "found", false, "without arguments: take all that is found")
 	f.BoolVar(&follow, "follow", false, "keep up with a file that grows")
 	f.BoolVar(&in.redact, "redact", false, "drop credentials before anything is stored")
+	in.flags(f, "a model that is asked for what rules leave open (default: none)")
 	f.StringArrayVar(&patterns, "redact-pattern", nil, "drop credentials and what this regular expression matches; may be repeated")
 	return cmd
 }
@@ -153,6 +165,9 @@ func (a *app) importAll(ctx context.Context, args []string, in *intake) (err err
 	for _, f := range failures {
 		a.complain(f.Error())
 	}
+	if err := a.engage(ctx, in); err != nil {
+		return err
+	}
 	if in.engine, err = a.create(ctx); err != nil {
 		return err
 	}
@@ -192,6 +207,25 @@ func (a *app) importAll(ctx context.Context, args []string, in *intake) (err err
 	if total.failed > 0 {
 		return errReported
 	}
+	return nil
+}
+
+// engage gets the controller ready that is to be asked, if one is named and not refused.
+func (a *app) engage(ctx context.Context, in *intake) error {
+	if in.name == "" || in.name == "rules" {
+		return nil
+	}
+	if err := in.find(ctx); err != nil {
+		return err
+	}
+	if !in.noGate {
+		parents, _, err := a.trusted(ctx, &in.speaker)
+		if err != nil || !parents {
+			return err
+		}
+		in.trust = true
+	}
+	in.cascade = &controller.Cascade{Chooser: in.ollama, Name: in.speaker.name}
 	return nil
 }
 
@@ -342,6 +376,9 @@ func (in *intake) ours(ctx context.Context, name string, first engine.NodeID, so
 func (in *intake) sync(ctx context.Context, t *importer.Trajectory, name, parent, source string) (int, error) {
 	s := in.engine.Session(name)
 	added, err := s.Sync(ctx, t.Steps, func(engine.Node) { in.progress.add(1) })
+	if err == nil && in.cascade != nil {
+		_, err = s.Reweave(ctx, engine.Reweaving{By: in.name, Selector: in.cascade, Adopt: true, Trust: in.trust})
+	}
 	if err != nil && ctx.Err() == nil {
 		return added, err
 	}

@@ -116,7 +116,7 @@ for one command wins over what is said for all.`,
 	f.StringVar(&a.config, "config", "", "config file (default: "+defaultConfig()+")")
 	root.AddCommand(
 		newDemo(a), newImport(a), newSessions(a), newLog(a), newShow(a), newWeave(a), newDiff(a), newReplay(a), newRecall(a),
-		newPin(a), newUnpin(a), newPins(a), newUndo(a),
+		newPin(a), newUnpin(a), newPins(a), newUndo(a), newReweave(a),
 		newQuery(a), newExport(a), newBench(a), newCheck(a), newRepair(a), newRemove(a), newGC(a),
 		newDoctor(a), newModel(a), newVersion(a))
 	return root

@@ -57,6 +57,7 @@ func scripts(dir string) testscript.Params {
 			"damage":   damage,
 			"await":    await,
 			"append":   appendFile,
+			"embedder": embedder,
 		},
 	}
 }

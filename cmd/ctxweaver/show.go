@@ -16,7 +16,8 @@ func newShow(a *app) *cobra.Command {
 		Use:   "show [SESSION] STEP",
 		Short: "Show a step whole",
 		Long: `Show everything of a step: what came before it, its thought, its calls with their observations, its summaries,
-what it rests on and why, its tests. STEP is a number as log shows it, the first digits of an id, or head.`,
+what it rests on and why, its tests, and what controllers said of it. STEP is a number as log shows it, the first digits
+of an id, or head.`,
 		Example: "  ctxweaver show 12\n  ctxweaver show fix-discounts head\n  ctxweaver show fix-discounts 3fa9c2d --json",
 		Args:    arguments(1, 2), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,10 +34,18 @@ what it rests on and why, its tests. STEP is a number as log shows it, the first
 				if n, err = e.Store().Get(cmd.Context(), t.info.Name, n.ID); err != nil {
 					return err
 				}
+				opinions, err := e.Store().OpinionsOn(cmd.Context(), t.info.Name, n.ID)
+				if err != nil {
+					return err
+				}
 				if a.json {
-					return a.printJSON(n)
+					return a.printJSON(struct {
+						engine.Node
+						Opinions []engine.Opinion `json:"opinions,omitempty"`
+					}{n, opinions})
 				}
 				a.showStep(t, n)
+				a.showOpinions(t, opinions)
 				return nil
 			})
 		},
@@ -141,7 +150,11 @@ func (a *app) showLinks(t thread, n engine.Node) {
 	var lines []string
 	for _, p := range n.Parents {
 		line := fmt.Sprintf("%.2f %-8s step %s: %s", p.Score, p.Kind, t.number(p.ID), p.Reason)
-		if !p.Candidate {
+		switch {
+		case p.Candidate:
+		case p.Kind == graphstore.Model:
+			line += " (an opinion only)"
+		default:
 			line += " (no candidate: it had failed)"
 		}
 		if p.By != "rules" {
@@ -159,6 +172,33 @@ func (a *app) showLinks(t thread, n engine.Node) {
 		}
 	}
 	a.section("is used by", strings.Join(lines, "\n"))
+}
+
+// showOpinions prints what controllers said of a step, and what it took them.
+func (a *app) showOpinions(t thread, opinions []engine.Opinion) {
+	for _, o := range opinions {
+		var lines []string
+		for _, p := range o.Parents {
+			lines = append(lines, oneLine(fmt.Sprintf("%.2f %-8s step %s: %s", p.Score, p.Kind, t.number(p.ID), p.Reason)))
+		}
+		for _, part := range [][2]string{{"summary", o.Summary}, {"dependency summary", o.DependencySummary}, {"refused or failed", o.Err}} {
+			if part[1] != "" {
+				lines = append(lines, part[0]+": "+oneLine(part[1]))
+			}
+		}
+		if len(lines) == 0 {
+			lines = []string{"rests on nothing"}
+		}
+		a.section("opinion of "+oneLine(o.By)+took(o.Origin), strings.Join(lines, "\n"))
+	}
+}
+
+// took is what it took a model to answer.
+func took(o graphstore.Origin) string {
+	if o.Calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s, %s read, %d written, %s, digest %.12s)", plural(o.Calls, "call"), plural(o.In, "token"), o.Out, o.Took.Round(time.Millisecond), oneLine(o.Digest))
 }
 
 // number names a step by its number, or one that is not there by its id.

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ctxweaver/ctxweaver/controller"
+	"github.com/ctxweaver/ctxweaver/engine"
+)
+
+// speaker is the controller that a command names: rules, or a model of an Ollama server and how to ask it.
+type speaker struct {
+	name   string // "" is none
+	host   string
+	noGate bool
+
+	rules  bool
+	doctor doctor
+	ollama *controller.Ollama
+	model  controller.Model
+}
+
+// helpOnControllers says what --controller takes.
+const helpOnControllers = `A controller is "rules", or a model of an Ollama server and how to ask it: smollm2:135m/chat has it write its choices,
+smollm2:135m/scores reads how likely each candidate is as its next word, all-minilm:22m/embeddings compares vectors.
+Without such an ending a model that only makes vectors is asked for these, any other to chat.`
+
+func (s *speaker) flags(f *pflag.FlagSet, purpose string) {
+	f.StringVarP(&s.name, "controller", "c", "", purpose)
+	f.StringVar(&s.host, "host", "", hostUsage)
+	f.BoolVar(&s.noGate, "no-gate", false, "take a model as it is, without examining it: what it says is kept and not selected")
+}
+
+// find finds the controller, and the whole of its name.
+func (s *speaker) find(ctx context.Context) (err error) {
+	if s.name == "rules" {
+		s.rules = true
+		return nil
+	}
+	model := s.name
+	for _, ask := range []controller.Asking{controller.AskChat, controller.AskScores, controller.AskEmbeddings} {
+		if rest, ok := strings.CutSuffix(s.name, "/"+string(ask)); ok {
+			model, s.doctor.ask = rest, string(ask)
+		}
+	}
+	s.doctor.OllamaOptions = controller.OllamaOptions{Host: s.host, Model: model, Ask: controller.Asking(s.doctor.ask)}
+	if s.ollama, s.model, err = s.doctor.open(ctx); err != nil {
+		return err
+	}
+	ask := s.doctor.Ask
+	if ask == "" {
+		ask = controller.AskChat
+	}
+	s.name = model + "/" + string(ask)
+	return nil
+}
+
+// reweaving is how the controller is asked about all steps of a session.
+func (s *speaker) reweaving(summaries bool) engine.Reweaving {
+	r := engine.Reweaving{By: s.name}
+	switch {
+	case s.rules:
+		r.Selector = controller.Rules{}
+	default:
+		r.Selector = s.ollama
+		if summaries {
+			r.Summarizer = s.ollama
+		}
+	}
+	return r
+}
+
+// trusted is what the model may do by the verdict on it, which may take minutes to come to. What it is refused for is
+// told and left to rules.
+func (a *app) trusted(ctx context.Context, s *speaker) (parents, summaries bool, err error) {
+	v, err := a.verdict(ctx, s.doctor, s.ollama, s.model)
+	if err != nil {
+		return false, false, cancelled(ctx, err)
+	}
+	if !v.Parents {
+		a.complain(s.name + ": " + conclusion("parents", false, v.ParentsWhy))
+	}
+	if !v.Summaries {
+		a.complain(s.name + ": " + conclusion("summaries", false, v.SummariesWhy))
+	}
+	return v.Parents, v.Summaries, nil
+}
