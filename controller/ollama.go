@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -70,7 +71,7 @@ type Ollama struct {
 	knownAt time.Time
 	heeds   map[string]error // by digest: whether a thinking model keeps to a schema
 	stretch float64          // tokens of the server for one that Count counts, at least 1
-	priors  map[string][]float64
+	priors  map[[sha256.Size]byte][]float64
 	vectors vectors
 }
 
@@ -106,7 +107,7 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 		opts:   o,
 		client: api.NewClient(base, &http.Client{Transport: newTransport()}),
 		gate:   newGate(o.Queue, o.Breaker),
-		heeds:  map[string]error{}, priors: map[string][]float64{}, stretch: 1,
+		heeds:  map[string]error{}, priors: map[[sha256.Size]byte][]float64{}, stretch: 1,
 	}, nil
 }
 
@@ -285,7 +286,9 @@ func (o *Ollama) call(ctx context.Context, work func(context.Context) error) (er
 	outcome := noNews
 	defer func() { pass.leave(outcome) }()
 	if err = work(ctx); err != nil {
-		o.forget()
+		if errors.Is(err, ErrServer) || errors.Is(err, ErrUnfit) {
+			o.forget()
+		}
 		err = fmt.Errorf("controller: %s: %w", o.opts.Model, err)
 	}
 	outcome = judge(err)

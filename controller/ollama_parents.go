@@ -27,7 +27,7 @@ func (o *Ollama) byChat(ctx context.Context, m Model, q Question, a *Answer) err
 	a.Origin.Prompt = parentsPrompt.hash
 	return o.ask(ctx, m, request{messages: messages, schema: choiceSchema(len(past)), predict: mostWritten}, &a.Origin, func(answer string) (err error) {
 		a.Choices, err = choices(answer, past)
-		known := sources(append([]string{q.Turn.Task}, f.texts()...)...)
+		known := sources(q.told()...)
 		for i := range a.Choices {
 			a.Choices[i].Reason = reason(a.Choices[i].Reason, known)
 		}
@@ -104,11 +104,15 @@ const (
 	unexplained = "the model chose it"
 )
 
-// texts are all that a prompt was filled with.
-func (f filling) texts() []string {
-	out := []string{f.Task, f.Turn}
-	for _, p := range f.Past {
-		out = append(out, p.Text)
+// told is all the text that a reason may take words from: not what the prompt was filled with, where words may
+// have been cut.
+func (q Question) told() []string {
+	out := append([]string{q.Turn.Task, q.Turn.Thought}, q.Turn.User...)
+	for _, c := range q.Turn.Calls {
+		out = append(out, c.Name, c.Args)
+	}
+	for _, p := range q.Candidates {
+		out = append(out, p.Summary)
 	}
 	return out
 }

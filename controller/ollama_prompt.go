@@ -77,7 +77,7 @@ func (o *Ollama) roomIn(m Model) room {
 	n -= n/16 + min(n/4, mostWritten+mostRepair)
 	n = int(float64(n)/o.stretching()) - instructions
 	n = max(n, mostShown*leastPast*2)
-	return room{task: n / 8, past: n / 2 / mostShown, turn: n * 3 / 8}
+	return room{task: min(n/8, mostTask), past: min(n/2/mostShown, mostPast), turn: min(n*3/8, mostTurn)}
 }
 
 const (
@@ -85,6 +85,9 @@ const (
 	mostWritten  = 240      // of an answer
 	mostRepair   = 260      // of what is said to have it repaired
 	leastPast    = 4        // of a candidate, whatever comes of it
+
+	// More of them makes no answer better, and on a processor each token takes milliseconds.
+	mostTask, mostPast, mostTurn = 200, 90, 400
 )
 
 // shown is the part of the candidates that a model is shown, oldest first. A list that moved on by one with each

@@ -29,7 +29,7 @@ func (o *Ollama) Summarize(ctx context.Context, q SummaryQuestion) (Summary, err
 		known := sources(append(told(q.Turn), q.Parents...)...)
 		r := o.roomIn(m)
 		task := o.cut(plainText(q.Turn.Task), r.task)
-		s.Step, err = o.summary(ctx, m, stepPrompt, filling{Task: task, Turn: o.account(q.Turn, r.turn+r.past*mostShown)}, stepWords, known, &s.Origin)
+		s.Step, err = o.summary(ctx, m, stepPrompt, filling{Task: task, Turn: o.account(q.Turn, r.turn+r.past*mostShown/2)}, stepWords, known, &s.Origin)
 		if err != nil {
 			return err
 		}
