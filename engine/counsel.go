@@ -352,20 +352,28 @@ func (s *Session) merge(ctx context.Context, q question, o Opinion, trust bool) 
 	if err := s.load(ctx); err != nil {
 		return nil, err
 	}
+	n, err := s.take(ctx, q, o, trust)
+	if err != nil {
+		return nil, err
+	}
+	return &n, nil
+}
+
+// take is merge for who holds appending.
+func (s *Session) take(ctx context.Context, q question, o Opinion, trust bool) (Node, error) {
 	k, ok := s.find(q.node.ID)
 	if !ok {
-		return nil, fmt.Errorf("session %s: step %s: %w", s.name, q.node.ID, ErrNotFound)
+		return Node{}, fmt.Errorf("session %s: step %s: %w", s.name, q.node.ID, ErrNotFound)
 	}
 	n := adopt(*k.Node, o, s.path, q.answered, trust)
 	if err := s.engine.store.Adopt(ctx, s.name, n, o); err != nil {
-		return nil, err
+		return Node{}, err
 	}
 	s.show([]*Node{&n})
 	if s.analyst != nil {
 		s.analyst.mark(&n)
 	}
-	whole, err := s.whole(ctx, kept{&n, k.light})
-	return &whole, err
+	return s.whole(ctx, kept{&n, k.light})
 }
 
 // errStuck is for a question that comes while an earlier one hangs and does not heed its context.

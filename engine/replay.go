@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/ctxweaver/ctxweaver/compress"
 )
@@ -17,6 +18,12 @@ type ReplayOptions struct {
 	Strategy Strategy
 	// Ablation leaves parts of the method out.
 	Ablation Ablation
+	// Selector, if not nil, is asked about each step as soon as rules have studied it, and its answer is merged before
+	// the next request, with Trust as in Options. An error of it ends the replay.
+	Selector Selector
+	Trust    bool
+	// Each, if not nil, is told of every step as it is kept.
+	Each func(Node)
 }
 
 // Replay runs a policy over a trajectory as if it were happening, and gives the context that the agent
@@ -66,9 +73,36 @@ func ReplayEach(ctx context.Context, steps []Step, ps []Policy, o ReplayOptions,
 			}
 		}
 		// Not Append: a trace that says the same twice did so.
-		if _, err := s.next(ctx, step); err != nil {
+		n, err := s.next(ctx, step)
+		if err == nil && o.Selector != nil {
+			n, err = s.consult(ctx, n, o.Selector, o.Trust)
+		}
+		if err != nil {
 			return err
+		}
+		if o.Each != nil {
+			o.Each(n)
 		}
 	}
 	return nil
+}
+
+// consult asks a Selector about the head, and merges what it says. appending is held.
+func (s *Session) consult(ctx context.Context, n Node, selector Selector, trust bool) (Node, error) {
+	if n.Seq == 0 || !wants(selector, &n) {
+		return n, nil
+	}
+	q, err := s.question(ctx, s.path, n.Seq, "")
+	if err != nil || len(q.choose.Candidates) == 0 {
+		return n, err
+	}
+	answer, err := selector.Select(ctx, q.choose)
+	if err != nil {
+		return n, fmt.Errorf("step %d: %w", n.Seq, err)
+	}
+	h := heard{answer: &answer}
+	if h.silent() {
+		return n, nil
+	}
+	return s.take(ctx, q, q.opinion(h, ""), trust)
 }
