@@ -52,7 +52,7 @@ type OllamaOptions struct {
 	NumCtx    int              // context in tokens, 0: 4096. One for all calls: another one makes the server load the model anew
 	KeepAlive time.Duration    // how long the server keeps the model loaded after a call, 0: 30 minutes, negative: forever
 	Queue     int              // calls that may wait for the one that runs, 0: 8. A further one fails at once
-	Threads   int              // processors that the model may use, 0: half of this machine's, negative: as many as the server likes. See options
+	Threads   int              // processors that the model may use, 0: half of this machine's if it runs the server, negative: as many as the server likes. See options
 	Count     func(string) int // tokens of a text, nil: a third of its bytes. Corrected by what the server counts
 	Breaker   Breaker
 }
@@ -88,7 +88,7 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	if o.Ask != AskChat && o.Ask != AskScores && o.Ask != AskEmbeddings {
 		return nil, fmt.Errorf("controller: a model cannot be asked by %q: it is chat, scores or embeddings", o.Ask)
 	}
-	if o.NumCtx < 0 || o.NumCtx > 0 && o.NumCtx < leastContext {
+	if o.NumCtx < 0 || o.NumCtx > 0 && o.NumCtx < leastContext && o.Ask != AskEmbeddings {
 		return nil, fmt.Errorf("controller: a context of %d tokens is too small to ask anything: give %d or more", o.NumCtx, leastContext)
 	}
 	o.Host = base.String()
@@ -100,7 +100,7 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	if o.Queue <= 0 {
 		o.Queue = 8
 	}
-	if o.Threads == 0 {
+	if o.Threads == 0 && here(base.Hostname()) {
 		o.Threads = max(1, runtime.NumCPU()/2)
 	}
 	return &Ollama{
@@ -113,6 +113,12 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 
 // leastContext is the smallest context, in tokens, that holds a question of any use.
 const leastContext = 2048
+
+// here reports whether a host is this machine.
+func here(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
 
 // address reads a host as Ollama's own command does: without a scheme, the port is 11434 by default. A
 // server that listens everywhere is spoken to on this machine.

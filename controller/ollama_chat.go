@@ -104,9 +104,10 @@ func (o *Ollama) chat(ctx context.Context, m Model, q request) (reply, error) {
 	case !errors.Is(err, errComplete):
 		return reply{}, o.fault(ctx, err)
 	}
-	ours := 0
+	ours, words := 0, 0
 	for _, message := range q.messages {
 		ours += o.opts.Count(message.Content)
+		words += len(strings.Fields(message.Content))
 	}
 	out.in = o.tokens(ours)
 	if last.Done {
@@ -116,7 +117,7 @@ func (o *Ollama) chat(ctx context.Context, m Model, q request) (reply, error) {
 		}
 		out.out = last.EvalCount
 	}
-	return out, o.compare(ours, last.PromptEvalCount)
+	return out, o.compare(ours, words, last.PromptEvalCount)
 }
 
 // complete reports whether text begins with a whole JSON value.
@@ -158,21 +159,19 @@ func clipped(text string, n int) string {
 	return text
 }
 
-// Where the server's count of a prompt is so far from ours, one of them is wrong.
-const (
-	grossly        = 3  // times fewer tokens than we count: the prompt was cut
-	templateTokens = 64 // tokens that a model's own marks around the messages may take
-)
+// templateTokens is what a model's own marks around the messages may take.
+const templateTokens = 64
 
-// compare learns from the server's count of a prompt. One that is far below ours means that the prompt
-// was cut and the answer is of half a question.
-func (o *Ollama) compare(ours, servers int) error {
-	if servers <= 0 || ours <= 0 {
+// compare learns from the server's count of a prompt of which we know our own count and its words. A token is
+// no longer than a word, so far fewer tokens than words mean that the prompt was cut, and the answer is one to
+// half a question. Our own count would not tell: a line of dashes is a token or two.
+func (o *Ollama) compare(ours, words, servers int) error {
+	switch {
+	case servers <= 0 || ours <= 0: // it was not let finish, or does not tell
 		return nil
-	}
-	if servers < ours/grossly {
+	case servers < words/2:
 		o.stretchTo(1.5 * o.stretching())
-		return fmt.Errorf("%w: the server read %d tokens of a prompt of about %d, so it cut it; the next one will be shorter", ErrTooLong, servers, ours)
+		return fmt.Errorf("%w: the server read %d tokens of a prompt of %d words, so it cut it; the next one will be shorter", ErrTooLong, servers, words)
 	}
 	o.stretchTo(float64(servers-templateTokens) / float64(ours))
 	return nil

@@ -363,3 +363,80 @@ func TestChatAnswer(t *testing.T) {
 		t.Errorf("options %v", options)
 	}
 }
+
+func TestOllamaOptions(t *testing.T) {
+	for _, test := range []struct{ host, environment, want string }{
+		{"", "", "http://127.0.0.1:11434"},
+		{"", "10.0.0.7", "http://10.0.0.7:11434"},
+		{"", "0.0.0.0:11999", "http://127.0.0.1:11999"},
+		{"localhost", "10.0.0.7", "http://localhost:11434"},
+		{":8080", "", "http://127.0.0.1:8080"},
+		{"[::]:8080", "", "http://[::1]:8080"},
+		{"[::1]", "", "http://[::1]:11434"},
+		{"https://models.example.org/ollama", "", "https://models.example.org/ollama"},
+		{"http://127.0.0.1:1/", "", "http://127.0.0.1:1/"},
+	} {
+		t.Setenv("OLLAMA_HOST", test.environment)
+		o, err := NewOllama(OllamaOptions{Host: test.host, Model: "tiny"})
+		if err != nil || o.opts.Host != test.want {
+			t.Errorf("%q, %q: %+v, %v", test.host, test.environment, o, err)
+		}
+	}
+	for why, o := range map[string]OllamaOptions{
+		"no model":         {},
+		"another scheme":   {Model: "tiny", Host: "ftp://a"},
+		"no address":       {Model: "tiny", Host: "http://a b"},
+		"another ask":      {Model: "tiny", Ask: "smoke"},
+		"hardly a context": {Model: "tiny", NumCtx: 100},
+		"less than none":   {Model: "tiny", NumCtx: -1},
+	} {
+		if _, err := NewOllama(o); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+// Calls that differ in an option of loading would make the server load the model anew each time.
+func TestOptionsOfLoadingNeverChange(t *testing.T) {
+	f := &fake{t: t, asked: make(chan map[string]any, 16), chat: says("nonsense")}
+	var seen []any
+	for _, o := range []OllamaOptions{{Ask: AskChat}, {Ask: AskScores}} {
+		o.Breaker.Failures = 100
+		client := f.client(o)
+		client.Select(t.Context(), three()) // what comes of it does not matter
+		client.Summarize(t.Context(), SummaryQuestion{Turn: three().Turn})
+	}
+	close(f.asked)
+	for asked := range f.asked {
+		options := asked["options"].(map[string]any)
+		seen = append(seen, []any{options["num_ctx"], options["num_thread"], asked["keep_alive"]})
+	}
+	if len(slices.CompactFunc(seen, func(a, b any) bool { return gocmp.Equal(a, b) })) != 1 || len(seen) < 6 {
+		t.Errorf("%v", seen)
+	}
+}
+
+// What the server counts is learned from, in one direction.
+func TestCountsAreCompared(t *testing.T) {
+	o := (&fake{t: t}).client(OllamaOptions{})
+	for _, test := range []struct {
+		why                  string
+		ours, words, servers int
+		cut                  bool
+		stretch              float64
+	}{
+		{"prose, of which we count more", 1000, 600, 800, false, 1},
+		{"lines of dashes, of which we count far more", 1000, 60, 80, false, 1},
+		{"not told", 1000, 600, 0, false, 1},
+		{"a short prompt in long marks", 10, 5, 70, false, 1},
+		{"numbers, of which we count less", 1000, 600, 1564, false, 1.5},
+		{"prose again", 1000, 600, 800, false, 1.5},
+		{"half is gone", 1000, 600, 290, true, 2.25},
+		{"a server that counts nonsense", 10, 5, 1 << 40, false, 8},
+	} {
+		err := o.compare(test.ours, test.words, test.servers)
+		if errors.Is(err, ErrTooLong) != test.cut || o.stretching() != test.stretch {
+			t.Errorf("%s: %v, and now %v tokens for one", test.why, err, o.stretching())
+		}
+	}
+}
