@@ -88,7 +88,7 @@ The policies:
 	f.SortFlags = false
 	f.StringSliceVarP(&b.policies, "policies", "p", []string{"window:5", "polling:5/20", "paper:3/5", "workingset"}, "what to measure")
 	f.BoolVar(&b.naive, "naive", false, "also the best naive policies that cost no more than each")
-	f.BoolVar(&b.Stability, "stability", false, "also how much what is shown changes when a run goes a little differently")
+	f.BoolVar(&b.Stability, "stability", false, "also how much what is shown changes when a run goes a little differently, and from run to run of one task")
 	f.StringVar(&b.misses, "misses", "", "write what the contexts did not hold, a line of JSON each, to this file")
 	b.flags(f)
 	f.StringVar(&b.contexts, "contexts", "", "judge the contexts in this file (-: standard input)")
