@@ -29,7 +29,7 @@ func (o *Ollama) Summarize(ctx context.Context, q SummaryQuestion) (Summary, err
 		known := sources(append(told(q.Turn), q.Parents...)...)
 		r := o.roomIn(m)
 		task := o.cut(plainText(q.Turn.Task), r.task)
-		s.Step, err = o.summary(ctx, m, stepPrompt, filling{Task: task, Turn: o.account(q.Turn, r.turn+r.past*mostShown/2)}, stepWords, known, &s.Origin)
+		s.Step, err = o.summary(ctx, m, stepPrompt, filling{Task: task, Turn: o.account(q.Turn, 2*r.turn)}, stepWords, known, &s.Origin)
 		if err != nil {
 			return err
 		}
@@ -106,11 +106,22 @@ func summaryIn(answer string, most int) (string, error) {
 	if written.Summary == nil {
 		return "", errors.New("the summary is missing")
 	}
-	text := clip(plainText(*written.Summary), most)
+	text := clip(once(plainText(*written.Summary)), most)
 	if !strings.ContainsFunc(text, alphanumeric) {
 		return "", errors.New("the summary is empty")
 	}
 	return text, nil
+}
+
+// once is text with each sentence once: small models fall into loops.
+func once(text string) string {
+	var out []string
+	for _, s := range sentences(text) {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // told is all the text of a turn that a summary of it may take words from.
