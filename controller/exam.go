@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,6 +14,7 @@ import (
 const (
 	leastFound   = 0.8  // of the planted chains, with its first choice
 	leastWritten = 0.8  // of the summaries that it is asked for: valid ones
+	leastTelling = 0.5  // of the summaries: with the one word that a later step needs
 	mostInvented = 0.02 // of the specific words in its summaries before they are checked
 	mostAstray   = 0.03 // by which the server's count of a prompt may differ from what it must be
 )
@@ -61,6 +63,17 @@ func (c ContextCheck) Honest() bool {
 	return c.Refused && math.Abs(float64(c.Read-c.Sent)) <= mostAstray*float64(c.Sent)
 }
 
+// why says what is wrong with the context.
+func (c ContextCheck) why() string {
+	switch {
+	case c.Said != "":
+		return "its context is not to be relied on: " + c.Said
+	case !c.Refused:
+		return "a prompt that is too long is not refused"
+	}
+	return fmt.Sprintf("of a prompt of %d tokens the server read %d", c.Sent, c.Read)
+}
+
 // PlantedCheck says how the model did on the planted chains.
 type PlantedCheck struct {
 	Of      int           `json:"of"`
@@ -81,6 +94,7 @@ type WrittenCheck struct {
 	Invented int    `json:"invented"`          // of them, in none of the sources
 	Kept     int    `json:"kept"`              // summaries that are left when they are checked
 	Passed   int    `json:"passed"`            // invented words in those, which must be none
+	Telling  int    `json:"telling"`           // of those, with the id that a later step needs
 	Example  string `json:"example,omitempty"` // an invented word
 }
 
@@ -159,6 +173,7 @@ type examination struct {
 	v        Verdict
 	cases    []PlantedCase
 	progress func(Progress)
+	broken   int // answers in a row
 }
 
 func (x *examination) tell(part string, done, of int) {
@@ -170,12 +185,25 @@ func (x *examination) tell(part string, done, of int) {
 // slowest is how long one answer may take. A later one is as good as none.
 const slowest = 2 * time.Minute
 
-// bad tells an answer that is of no use from a server that cannot be asked: the latter ends the exam.
-func bad(ctx context.Context, err error) bool {
-	if ctx.Err() != nil {
-		return false
+// mostBroken is how many answers in a row may break off. One that does may be the model's fault: a server ends
+// the answer of one that repeats itself.
+const mostBroken = 3
+
+// excuse is nil for an answer that is of no use, and the error that ends the exam for a server that cannot be
+// asked.
+func (x *examination) excuse(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrServer):
+		if x.broken++; x.broken < mostBroken {
+			return nil
+		}
+		return err
+	case errors.Is(err, ErrBabble), errors.Is(err, ErrInvented), errors.Is(err, ErrTooLong), errors.Is(err, ErrUnfit), errors.Is(err, context.DeadlineExceeded):
+		return nil
 	}
-	return errors.Is(err, ErrBabble) || errors.Is(err, ErrInvented) || errors.Is(err, ErrTooLong) || errors.Is(err, ErrUnfit) || errors.Is(err, context.DeadlineExceeded)
+	return err
 }
 
 // planted asks for the parents of all planted cases.
@@ -189,15 +217,16 @@ func (x *examination) planted(ctx context.Context) error {
 		cancel()
 		c.Of++
 		if err != nil {
-			if !bad(ctx, err) {
-				return err
-			}
 			c.Invalid = err.Error()
+			if stop := x.excuse(ctx, err); stop != nil {
+				return stop
+			}
 			if errors.Is(err, ErrUnfit) || i == 4 && c.Valid == 0 {
 				break // it will not get better
 			}
 			continue
 		}
+		x.broken = 0
 		took = append(took, a.Origin.Took)
 		c.Valid++
 		if x.o.opts.Ask != AskChat || a.Origin.Calls == 1 {
@@ -226,30 +255,33 @@ func (x *examination) written(ctx context.Context) error {
 	}
 	for i := range x.Steps {
 		x.tell("summaries", i, x.Steps)
-		turns := x.cases[i%len(x.cases)].Turns
-		at := len(turns) - 1 - i/len(x.cases)%2
-		if err := x.write(ctx, turns[at], turns[:at]); err != nil {
-			return err
+		once, cancel := context.WithTimeout(ctx, slowest)
+		err := x.write(once, x.cases[i%len(x.cases)])
+		cancel()
+		if err == nil {
+			x.broken = 0
+		} else if stop := x.excuse(ctx, err); stop != nil {
+			return stop
 		}
 	}
 	return nil
 }
 
-// write has one step summed up.
-func (x *examination) write(ctx context.Context, t Turn, before []Turn) error {
-	ctx, cancel := context.WithTimeout(ctx, slowest)
-	defer cancel()
+// write has the step summed up that printed what a later one needs.
+func (x *examination) write(ctx context.Context, planted PlantedCase) error {
 	c := &x.v.Written
 	c.Of++
+	at := slices.IndexFunc(planted.Turns, func(t Turn) bool { return t.ID == planted.Want })
+	t := planted.Turns[at]
 	q := SummaryQuestion{Turn: t, Facts: Extract(t)}
-	for _, parent := range before[max(0, len(before)-2):] {
+	for _, parent := range planted.Turns[max(0, at-2):at] {
 		s, _ := Rules{}.Summarize(ctx, SummaryQuestion{Turn: parent, Facts: Extract(parent)}) // rules cannot fail
 		q.Parents = append(q.Parents, s.Dependency)
 	}
 	known := sources(append(told(t), q.Parents...)...)
 	raw, err := x.raw(ctx, t)
 	if err != nil {
-		return unless(bad(ctx, err), err)
+		return err
 	}
 	c.Valid++
 	c.Words += len(sources().invented(raw)) // without sources: all of them
@@ -259,18 +291,14 @@ func (x *examination) write(ctx context.Context, t Turn, before []Turn) error {
 	}
 	s, err := x.o.Summarize(ctx, q)
 	if err != nil {
-		return unless(bad(ctx, err), err)
+		return err
 	}
 	c.Kept++
+	if strings.Contains(s.Step, planted.ID) {
+		c.Telling++
+	}
 	c.Passed += len(known.invented(s.Step + "\n" + s.Dependency))
 	return nil
-}
-
-func unless(excused bool, err error) error {
-	if excused {
-		return nil
-	}
-	return err
 }
 
 // raw is the model's summary of a step as it writes it.
@@ -304,7 +332,7 @@ func (x *examination) judge() {
 	case p.Valid == 0:
 		v.ParentsWhy = p.Invalid
 	case !v.Context.Honest():
-		v.ParentsWhy = "its context is not honest"
+		v.ParentsWhy = v.Context.why()
 	default:
 		v.Parents = float64(p.Found) >= leastFound*float64(p.Of)
 		v.ParentsWhy = fmt.Sprintf("found %d of %d planted chains, %.0f %% are needed", p.Found, p.Of, 100*leastFound)
@@ -313,11 +341,13 @@ func (x *examination) judge() {
 	case !x.m.Completion:
 		v.SummariesWhy = "it cannot write"
 	case !v.Context.Honest():
-		v.SummariesWhy = "its context is not honest"
+		v.SummariesWhy = v.Context.why()
 	case float64(w.Valid) < leastWritten*float64(w.Of):
 		v.SummariesWhy = fmt.Sprintf("%d of %d summaries have the wanted form, %.0f %% are needed", w.Valid, w.Of, 100*leastWritten)
 	case w.Passed > 0:
-		v.SummariesWhy = fmt.Sprintf("%s invented and got through the check", some([]string{w.Example}))
+		v.SummariesWhy = fmt.Sprintf("it made words up, such as %s, that got through the check", w.Example)
+	case w.Share() <= mostInvented && float64(w.Telling) < leastTelling*float64(w.Of):
+		v.SummariesWhy = fmt.Sprintf("%d of %d summaries hold the id that a later step needs, %.0f %% are needed", w.Telling, w.Of, 100*leastTelling)
 	default:
 		v.Summaries = w.Share() <= mostInvented
 		v.SummariesWhy = fmt.Sprintf("invented %d of the %d specific words that it wrote (%.0f %%), at most %.0f %% may be", w.Invented, w.Words, 100*w.Share(), 100*mostInvented)

@@ -57,15 +57,22 @@ func (x *examination) context(ctx context.Context) error {
 	return x.output(ctx)
 }
 
-// cannot notes what the model or the server cannot do, and ends the exam for what is no fault of theirs.
+// cannot notes what the model or the server cannot do, and ends the exam for what is no fault of theirs. All
+// that is sent here is simple, so a server that breaks off is at fault.
 func (x *examination) cannot(ctx context.Context, err error) error {
+	if errors.Is(err, ErrServer) {
+		return err
+	}
 	x.v.Context.Said = err.Error()
-	return unless(bad(ctx, err), err)
+	return x.excuse(ctx, err)
 }
+
+// slowestFull is how long the server may take to read a context that is full.
+const slowestFull = 15 * time.Minute
 
 // read has n fillers read, and tells how many tokens the server counted, and how many a second.
 func (x *examination) read(ctx context.Context, first string, n int) (read int, speed float64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, slowest)
+	ctx, cancel := context.WithTimeout(ctx, slowestFull)
 	defer cancel()
 	text := first + strings.Repeat(filler, n)
 	err = x.o.call(ctx, func(ctx context.Context) error {
@@ -88,14 +95,17 @@ func (x *examination) output(ctx context.Context) error {
 	if !x.m.Completion {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, slowest)
+	once, cancel := context.WithTimeout(ctx, slowest)
 	defer cancel()
-	err := x.o.call(ctx, func(ctx context.Context) error {
+	err := x.o.call(once, func(ctx context.Context) error {
 		r, err := x.o.chat(ctx, x.m, request{messages: []api.Message{{Role: "user", Content: "Tell me a long story about a tree and a river."}}, predict: 48})
 		x.v.Speed.Output = rate(r.metrics.EvalCount, r.metrics.EvalDuration)
 		return err
 	})
-	return unless(err == nil || bad(ctx, err), err)
+	if err == nil {
+		return nil
+	}
+	return x.excuse(ctx, err)
 }
 
 func rate(tokens int, took time.Duration) float64 {

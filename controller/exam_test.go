@@ -23,6 +23,7 @@ type pupil struct {
 	summary string
 	cuts    bool // prompts that are too long, without a word
 	dies    int  // after so many answers; 0: never
+	breaks  int  // every so many answers end in the middle; 0: none
 
 	answers int
 }
@@ -74,8 +75,22 @@ func (p *pupil) chat(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(string(q.Format), `"summary"`):
 		text = fmt.Sprintf(`{"summary":%q}`, p.summary)
 	}
+	if strings.Contains(string(q.Format), `"summary"`) {
+		text = strings.ReplaceAll(text, "ITS RESULT", result(q.Messages[1].Content))
+	}
+	if p.breaks > 0 && p.answers%p.breaks == 0 && q.Format != nil {
+		fmt.Fprintln(w, piecemeal(text[:len(text)/2]))
+		return
+	}
 	fmt.Fprintln(w, piecemeal(text))
 	fmt.Fprintf(w, `{"done":true,"prompt_eval_count":%d,"prompt_eval_duration":1000000000,"eval_count":3,"eval_duration":1000000000}`+"\n", tokens)
+}
+
+// result is what a step in a prompt came to, without what would not stand in JSON.
+func result(prompt string) string {
+	_, text, _ := strings.Cut(prompt, "result: ")
+	text, _, _ = strings.Cut(text, "\n\n")
+	return strings.Join(strings.Fields(strings.NewReplacer(`"`, "", `\`, "").Replace(text)), " ")
 }
 
 // shownIn takes a prompt for parents apart.
@@ -117,6 +132,7 @@ func first(map[string]string, string) string {
 }
 
 func TestExam(t *testing.T) {
+	const honest = "The result is ITS RESULT"
 	exam := Exam{Seed: 3, Chains: 20, Steps: 4}
 	for _, test := range []struct {
 		why                string
@@ -126,22 +142,26 @@ func TestExam(t *testing.T) {
 		summariesWhy       string
 		check              func(Verdict) bool
 	}{
-		{"one that finds all and invents nothing is accepted", pupil{parents: literal, summary: "It did what was asked."}, true, true,
-			"found 20 of 20 planted chains, 80 % are needed", "invented 0 of the 0 specific words",
+		{"one that finds all and invents nothing is accepted", pupil{parents: literal, summary: honest}, true, true,
+			"found 20 of 20 planted chains, 80 % are needed", "invented 0 of the",
 			func(v Verdict) bool {
-				return v.Planted.AtOnce == 20 && v.Written.Kept == 4 && v.Context.Honest() && v.Speed.Prompt > 3000 && v.Speed.Output == 3
+				return v.Planted.AtOnce == 20 && v.Written.Kept == 4 && v.Written.Telling == 4 && v.Context.Honest() && v.Speed.Prompt > 3000 && v.Speed.Output == 3
 			}},
-		{"one that never finds a parent is refused for parents", pupil{parents: nobody, summary: "It did what was asked."}, false, true,
+		{"one that never finds a parent is refused for parents", pupil{parents: nobody, summary: honest}, false, true,
 			"found 0 of 20", "", func(v Verdict) bool { return v.Planted.None == 20 && v.Planted.Valid == 20 }},
-		{"so is one that always names the first", pupil{parents: first, summary: "It did what was asked."}, false, true,
+		{"so is one that always names the first", pupil{parents: first, summary: honest}, false, true,
 			"of 20 planted chains", "", func(v Verdict) bool { return v.Planted.None == 0 && v.Planted.Found < 12 }},
 		{"one that makes words up is refused for summaries, and none of them passes the check", pupil{parents: literal, summary: "It repaired made_up_name. It did what was asked."}, true, false,
 			"found 20 of 20", "invented 4 of the 4 specific words that it wrote (100 %), at most 2 % may be",
 			func(v Verdict) bool {
 				return v.Written.Passed == 0 && v.Written.Kept == 4 && v.Written.Example == "made_up_name"
 			}},
+		{"one that says nothing in particular invents nothing, and is refused all the same", pupil{parents: literal, summary: "It did what was asked."}, true, false,
+			"found 20 of 20", "0 of 4 summaries hold the id", func(v Verdict) bool { return v.Written.Words == 0 && v.Written.Kept == 4 }},
+		{"one whose answers break off now and then, as of one that repeats itself, goes on without them", pupil{parents: literal, summary: honest, breaks: 10}, true, true,
+			"found 18 of 20", "", func(v Verdict) bool { return v.Planted.Valid == 18 && strings.Contains(v.Planted.Invalid, "broke off") }},
 		{"one whose server cuts what is too long is refused for all", pupil{parents: literal, summary: "It did what was asked.", cuts: true}, false, false,
-			"its context is not honest", "its context is not honest", func(v Verdict) bool { return !v.Context.Refused }},
+			"of a prompt of 3850 tokens the server read 2048", "of a prompt of 3850 tokens the server read 2048", func(v Verdict) bool { return !v.Context.Honest() }},
 		{"one that does not keep to the form is refused, soon", pupil{parents: func(map[string]string, string) string { return "Sure!" }, summary: ""}, false, false,
 			"it must be one JSON object", "0 of 4 summaries have the wanted form", func(v Verdict) bool { return v.Planted.Of == 5 && v.Planted.Valid == 0 }},
 	} {

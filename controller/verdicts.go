@@ -66,9 +66,12 @@ func (d Verdicts) Keep(v Verdict) error {
 	return nil
 }
 
+// examVersion goes up with each change of an exam, or of what is asked of a model in it.
+const examVersion = 1
+
 // path is where a verdict is kept: its name is all that it depends on.
 func (d Verdicts) path(v Verdict) string {
-	on := strings.Join([]string{v.Digest, string(v.Ask), fmt.Sprint(v.NumCtx, v.Exam), strings.Join(v.Prompts, " "), fmt.Sprintf("%+v", plots)}, "\n")
+	on := strings.Join([]string{v.Digest, string(v.Ask), fmt.Sprint(examVersion, v.NumCtx, v.Exam), strings.Join(v.Prompts, " "), fmt.Sprintf("%+v", plots)}, "\n")
 	sum := sha256.Sum256([]byte(on))
 	return filepath.Join(string(d), hex.EncodeToString(sum[:16])+".json")
 }

@@ -261,7 +261,7 @@ func (a *app) tellVerdict(v controller.Verdict) {
 		return bad
 	}
 	p, w, c := v.Planted, v.Written, v.Context
-	summaries := symptom{"summaries", yes(v.Summaries), fmt.Sprintf("%d of %d have the wanted form; %d of their %d specific words are invented; checked, %d are left with %d", w.Valid, w.Of, w.Invented, w.Words, w.Kept, w.Passed)}
+	summaries := symptom{"summaries", yes(v.Summaries), fmt.Sprintf("%d of %d have the wanted form; %d of their %d specific words are invented; checked, %d are left with %d, and %d hold what a later step needs", w.Valid, w.Of, w.Invented, w.Words, w.Kept, w.Passed, w.Telling)}
 	if w.Of == 0 {
 		summaries = symptom{"summaries", absent, v.SummariesWhy}
 	}
