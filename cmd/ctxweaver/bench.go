@@ -22,7 +22,7 @@ func newBench(a *app) *cobra.Command {
 		Args: unknownCommand,
 		RunE: help,
 	}
-	cmd.AddCommand(newBenchEvidence(a), newBenchAblations(a), newBenchFit(a))
+	cmd.AddCommand(newBenchEvidence(a), newBenchAblations(a), newBenchControllers(a), newBenchFit(a))
 	return cmd
 }
 
