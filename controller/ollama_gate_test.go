@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -146,6 +147,49 @@ func TestGivingUpFreesTheServer(t *testing.T) {
 	}
 	if _, err := o.Select(t.Context(), three()); err != nil {
 		t.Error(err)
+	}
+}
+
+// Whatever the server does and whenever callers give up, every call ends in its time and leaves its place.
+func TestEveryCallEnds(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 0))
+	right := says(`{"parents":[]}`)
+	var dice sync.Mutex
+	roll := func(n int) int {
+		dice.Lock()
+		defer dice.Unlock()
+		return r.IntN(n)
+	}
+	f := &fake{t: t, chat: func(w http.ResponseWriter, r *http.Request) {
+		switch roll(4) {
+		case 0:
+			w.WriteHeader(500)
+		case 1:
+			<-r.Context().Done()
+		case 2:
+			panic(http.ErrAbortHandler)
+		default:
+			right(w, r)
+		}
+	}}
+	o := f.client(OllamaOptions{Queue: 20, Breaker: Breaker{Failures: 2, Cooldown: time.Millisecond}})
+	var calls sync.WaitGroup
+	for range 60 {
+		limit := time.Duration(1+roll(60)) * time.Millisecond
+		calls.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			start := time.Now()
+			o.Select(ctx, three()) // what comes of it does not matter
+			if took := time.Since(start); took > limit+time.Second {
+				t.Errorf("seed %d: %v, with %v to do it in", seed, took, limit)
+			}
+		})
+	}
+	calls.Wait()
+	if o.gate.inside != 0 || len(o.gate.slot) != 0 || o.gate.probing {
+		t.Errorf("seed %d: left behind: %+v", seed, o.gate)
 	}
 }
 
