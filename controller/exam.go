@@ -173,7 +173,6 @@ type examination struct {
 	v        Verdict
 	cases    []PlantedCase
 	progress func(Progress)
-	broken   int // answers in a row
 }
 
 func (x *examination) tell(part string, done, of int) {
@@ -185,10 +184,6 @@ func (x *examination) tell(part string, done, of int) {
 // slowest is how long one answer may take. A later one is as good as none.
 const slowest = 2 * time.Minute
 
-// mostBroken is how many answers in a row may break off. One that does may be the model's fault: a server ends
-// the answer of one that repeats itself.
-const mostBroken = 3
-
 // excuse is nil for an answer that is of no use, and the error that ends the exam for a server that cannot be
 // asked.
 func (x *examination) excuse(ctx context.Context, err error) error {
@@ -196,10 +191,12 @@ func (x *examination) excuse(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, ErrServer):
-		if x.broken++; x.broken < mostBroken {
-			return nil
+		// A server ends the answer of a model that repeats itself. If it still answers something simple, the model is
+		// at fault.
+		if _, _, dead := x.read(ctx, "A", 1); dead != nil {
+			return err
 		}
-		return err
+		return nil
 	case errors.Is(err, ErrBabble), errors.Is(err, ErrInvented), errors.Is(err, ErrTooLong), errors.Is(err, ErrUnfit), errors.Is(err, context.DeadlineExceeded):
 		return nil
 	}
@@ -226,7 +223,6 @@ func (x *examination) planted(ctx context.Context) error {
 			}
 			continue
 		}
-		x.broken = 0
 		took = append(took, a.Origin.Took)
 		c.Valid++
 		if x.o.opts.Ask != AskChat || a.Origin.Calls == 1 {
@@ -259,8 +255,9 @@ func (x *examination) written(ctx context.Context) error {
 		err := x.write(once, x.cases[i%len(x.cases)])
 		cancel()
 		if err == nil {
-			x.broken = 0
-		} else if stop := x.excuse(ctx, err); stop != nil {
+			continue
+		}
+		if stop := x.excuse(ctx, err); stop != nil {
 			return stop
 		}
 	}
