@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -105,10 +106,12 @@ func shown(newest []Past) []Past {
 			}
 		}
 	}
-	out := make([]Past, 0, from+1)
-	for i := from; i >= 0; i-- {
-		out = append(out, newest[i])
-	}
+	return oldestFirst(newest[:from+1])
+}
+
+func oldestFirst(newest []Past) []Past {
+	out := slices.Clone(newest)
+	slices.Reverse(out)
 	return out
 }
 

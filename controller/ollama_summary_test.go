@@ -63,7 +63,7 @@ func TestModelSummary(t *testing.T) {
 // However long the turn, a prompt fits the context by our own count, with room for the answer. Text that the
 // server counts higher is cut shorter from then on.
 func TestPromptsFit(t *testing.T) {
-	for _, text := range []string{strings.Repeat("a_long word of prose, and more; ", 5_000), strings.Repeat("日本語", 5_000), strings.Repeat("x", 150_000), strings.Repeat("1\n", 5_000), strings.Repeat("\xff", 5_000)} {
+	for _, text := range []string{strings.Repeat("a_long word of prose, and more; ", 1_500), strings.Repeat("日本語", 1_500), strings.Repeat("x", 40_000), strings.Repeat("1\n", 1_500), strings.Repeat("\xff", 1_500)} {
 		for _, context := range []int{leastContext, 4096} {
 			const double = 2 // tokens of the server for one of ours
 			f := &fake{t: t, asked: make(chan map[string]any, 16)}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ollama/ollama/api"
 )
@@ -73,7 +74,7 @@ func normalise(v []float32) error {
 
 // byEmbeddings chooses the candidates whose vectors are nearest to the turn's.
 func (o *Ollama) byEmbeddings(ctx context.Context, m Model, q Question, a *Answer) error {
-	past := shown(q.Candidates)
+	past := oldestFirst(q.Candidates[:min(len(q.Candidates), mostShown)])
 	vectors, err := o.vectorsOf(ctx, m, q.Turn, past, &a.Origin)
 	if errors.Is(err, ErrTooLong) { // what fits was learned from it
 		vectors, err = o.vectorsOf(ctx, m, q.Turn, past, &a.Origin)
@@ -93,12 +94,10 @@ func (o *Ollama) byEmbeddings(ctx context.Context, m Model, q Question, a *Answe
 
 // nearest takes the best choices of a list that is given oldest first.
 func nearest(list []Choice) []Choice {
-	reversed := make([]Choice, 0, len(list))
-	for i := len(list) - 1; i >= 0; i-- {
-		reversed = append(reversed, list[i])
-	}
-	reversed = best(reversed)
-	return reversed[:min(len(reversed), mostChoices)]
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	list = best(list)
+	return list[:min(len(list), mostChoices)]
 }
 
 // vectorsOf gives the vectors of candidates and, last, of the turn. Those that came with the candidates or
@@ -140,19 +139,23 @@ func (o *Ollama) fill(ctx context.Context, m Model, out [][]float32, texts []str
 			missing, at = append(missing, text), append(at, i)
 		}
 	}
-	if len(missing) == 0 {
-		return nil
-	}
-	made, err := o.embed(ctx, m, missing, origin)
-	if err != nil {
-		return err
-	}
-	for i, v := range made {
-		out[at[i]] = v
-		o.remember(m, missing[i], v)
+	// In parts, the newest first, so that a deadline loses no more than one of them.
+	for end := len(missing); end > 0; end -= atOnce {
+		from := max(0, end-atOnce)
+		made, err := o.embed(ctx, m, missing[from:end], origin)
+		if err != nil {
+			return err
+		}
+		for i, v := range made {
+			out[at[from+i]] = v
+			o.remember(m, missing[from+i], v)
+		}
 	}
 	return nil
 }
+
+// atOnce is how many texts are embedded in one request: a second's work of one processor.
+const atOnce = 8
 
 // normalised reports whether a vector has the length 1, more or less.
 func normalised(v []float32) bool {

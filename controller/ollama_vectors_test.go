@@ -1,12 +1,15 @@
 package controller
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -93,5 +96,37 @@ func TestVectorsAreForgotten(t *testing.T) {
 	}
 	if o.remembered(Model{Digest: "another"}, string(rune(5*mostVectors-1))) != nil {
 		t.Error("a vector of another model")
+	}
+}
+
+// A deadline that is too short for all of the candidates at first is not for ever.
+func TestVectorsMadeInTimeAreKept(t *testing.T) {
+	var asked []string
+	right := bags(&asked, "ran")
+	requests := 0
+	f := &fake{t: t}
+	f.embed = func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests == 2 {
+			<-r.Context().Done()
+			return
+		}
+		right(w, r)
+	}
+	o := f.client(OllamaOptions{Ask: AskEmbeddings})
+	q := three()
+	for i := range 10 {
+		q.Candidates = append(q.Candidates, Past{ID: fmt.Sprint("older", i), Summary: fmt.Sprint("ran step ", i)})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := o.Select(ctx, q); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	first := len(asked)
+	if _, err := o.Select(t.Context(), q); err != nil {
+		t.Error(err)
+	}
+	if len(asked) != 14 || first != atOnce {
+		t.Errorf("%d texts were embedded, then %d more, of 14", first, len(asked)-first)
 	}
 }
