@@ -226,13 +226,15 @@ func TestCascadeLosesNothing(t *testing.T) {
 }
 
 func TestDraws(t *testing.T) {
-	few, many := drawSteps(50, 5, 3, "a"), drawSteps(50, 9, 3, "a")
-	for _, i := range few {
+	qs := make([]question, 50)
+	qs[7].parents, qs[30].parents = []string{"a"}, []string{"b"}
+	few, many := drawSteps(qs, 5, 3, "a"), drawSteps(qs, 9, 3, "a")
+	for _, i := range append(few, 7, 30) {
 		if !slices.Contains(many, i) {
-			t.Errorf("%v is no part of %v", few, many)
+			t.Errorf("%v lacks %d", many, i)
 		}
 	}
-	if slices.Equal(few, drawSteps(50, 5, 4, "a")) || len(drawSteps(3, 5, 1, "a")) != 3 || len(drawSteps(3, 0, 1, "a")) != 3 {
+	if slices.Equal(few, drawSteps(qs, 5, 4, "a")) || len(drawSteps(qs[:3], 5, 1, "a")) != 3 || len(drawSteps(qs[:3], 0, 1, "a")) != 3 {
 		t.Error("a draw does not heed its seed, or does not take all there are")
 	}
 	var all []evidence.Session

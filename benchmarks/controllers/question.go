@@ -151,14 +151,16 @@ func sum(v any) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// drawSteps takes k of n things by a seed and a name, in their order; all where k is 0 or more than there are. The same draw
-// of fewer is part of it.
-func drawSteps(n, k int, seed uint64, name string) []int {
+// drawSteps takes k of a session's questions by a seed and its name, in their order; all where k is 0 or more than there
+// are. Those with a literal parent come before others, as nothing else tells who is right. The same draw of fewer
+// is part of it.
+func drawSteps(qs []question, k int, seed uint64, name string) []int {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	all := rand.New(rand.NewPCG(seed, h.Sum64())).Perm(n)
+	all := rand.New(rand.NewPCG(seed, h.Sum64())).Perm(len(qs))
+	slices.SortStableFunc(all, func(i, j int) int { return min(1, len(qs[j].parents)) - min(1, len(qs[i].parents)) })
 	if k > 0 {
-		all = all[:min(k, n)]
+		all = all[:min(k, len(qs))]
 	}
 	slices.Sort(all)
 	return all

@@ -20,7 +20,7 @@ const Version = "1"
 type Options struct {
 	First    int    `json:"first"`             // calls of each session that count; 0 is all
 	Sessions int    `json:"sessions"`          // drawn from those at hand; 0 is all
-	Steps    int    `json:"steps_per_session"` // about which models are asked; 0 is all
+	Steps    int    `json:"steps_per_session"` // about which models are asked, first those with a literal parent; 0 is all
 	Planted  int    `json:"planted"`           // cases
 	Sums     int    `json:"summaries"`         // steps that each model sums up: so many real ones, and made-up ones
 	Seed     uint64 `json:"seed"`
@@ -116,7 +116,7 @@ func (r *run) gather(ctx context.Context) error {
 		return errors.Join(ctx.Err(), err)
 	}
 	for i, s := range r.sessions {
-		r.picked = append(r.picked, drawSteps(len(r.questions[i]), r.Steps, r.Seed, s.Hash))
+		r.picked = append(r.picked, drawSteps(r.questions[i], r.Steps, r.Seed, s.Hash))
 	}
 	return nil
 }

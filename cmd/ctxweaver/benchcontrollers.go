@@ -34,7 +34,8 @@ it make words up; what do contexts gain by its edges; and what do its answers ta
 Models are asked on an Ollama server. Without --models no server is needed. ` + helpOnControllers + `
 
 A model takes seconds a question on a small machine, so the flags bound how many it is asked: about so many steps, drawn by
-the seed, of so many sessions, drawn likewise. The edges of a model that is asked about few steps change little.
+the seed, of so many sessions, drawn likewise. Steps with a literal parent come first. The edges of a model that is asked about
+few steps change little: see what contexts gain with --steps-per-session 0.
 
 --out DIR gets table.txt, results.json, questions.csv with a row for every question and controller, and plots. It also
 keeps what models said, so that the same command goes on after an interruption, and no model is asked the same again.`,
