@@ -113,6 +113,16 @@ func (c *Cascade) mayAsk(session string, steps, tokens int) bool {
 	return true
 }
 
+// Recall tells how often the model was asked about a session before, as by another process, and what that cost in
+// all. A session that the cascade knows already it knows better.
+func (c *Cascade) Recall(session string, asked int, cost Origin) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.spent[session]; !known {
+		c.note(session, spending{asked, cost.In + cost.Out})
+	}
+}
+
 // affords reports whether a session of so many tokens has some left for the model.
 func (c *Cascade) affords(session string, tokens int) bool {
 	c.mu.Lock()

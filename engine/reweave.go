@@ -39,13 +39,21 @@ type Rewoven struct {
 	Origin controller.Origin `json:"origin"`
 }
 
+// ErrController is returned where a controller failed, and not the store: all steps are as they were.
+var ErrController = errors.New("the controller failed")
+
 // mostFailures in a row end a Reweave: the server is gone.
 const mostFailures = 5
 
+// accountant is a controller that keeps account of what it was asked, and is told what was asked before.
+type accountant interface {
+	Recall(session string, asked int, cost controller.Origin)
+}
+
 // Reweave runs a controller over the session once more, from its first step to the head, and keeps what it says as
 // opinions. What the same model has said of a step already, told the same, is not asked again; so a Reweave that
-// was cut short goes on where it stopped. Several failures in a row end it with the last one's error, and
-// controller.ErrUnfit does at once.
+// was cut short goes on where it stopped. Several failures in a row end it with ErrController and the last one's
+// error, and controller.ErrUnfit does at once.
 func (s *Session) Reweave(ctx context.Context, r Reweaving) (Rewoven, error) {
 	path, err := s.history(ctx, "")
 	if err != nil {
@@ -81,6 +89,7 @@ func (w *reweaver) model(ctx context.Context) (Rewoven, error) {
 	if err != nil {
 		return w.sum, err
 	}
+	w.recall(digest)
 	inRow := 0
 	for i, k := range w.path {
 		if err := ctx.Err(); err != nil {
@@ -102,14 +111,14 @@ func (w *reweaver) model(ctx context.Context) (Rewoven, error) {
 				continue
 			}
 			if errors.Is(h.err, controller.ErrUnfit) {
-				return w.sum, fmt.Errorf("session %s: %w", w.session.name, h.err)
+				return w.sum, fmt.Errorf("session %s: %w: %w", w.session.name, ErrController, h.err)
 			}
 			o, kept = q.opinion(h, w.By), false
 			w.count(o)
 			if h.answer != nil || h.summary != nil {
 				inRow = 0
 			} else if inRow++; inRow == mostFailures {
-				return w.sum, fmt.Errorf("session %s: %d failures in a row: %w", w.session.name, inRow, h.err)
+				return w.sum, fmt.Errorf("session %s: %w %d times in a row: %w", w.session.name, ErrController, inRow, h.err)
 			}
 		} else {
 			w.sum.There++
@@ -127,10 +136,28 @@ func (w *reweaver) digest(ctx context.Context) (string, error) {
 	for _, c := range []any{w.Selector, w.Summarizer} {
 		if m, ok := c.(modelled); ok {
 			model, err := m.Model(ctx)
+			if err != nil {
+				err = fmt.Errorf("session %s: %w: %w", w.session.name, ErrController, err)
+			}
 			return model.Digest, err
 		}
 	}
 	return "", nil
+}
+
+// recall tells a controller that keeps account what it was asked of the session before.
+func (w *reweaver) recall(digest string) {
+	a, ok := w.Selector.(accountant)
+	if !ok {
+		return
+	}
+	asked, cost := 0, controller.Origin{}
+	for _, o := range w.there {
+		if w.same(o, digest) {
+			asked, cost.In, cost.Out = asked+1, cost.In+o.Origin.In, cost.Out+o.Origin.Out
+		}
+	}
+	a.Recall(w.session.name, asked, cost)
 }
 
 // prompted is a controller that can say what it tells its model before the question.

@@ -167,3 +167,21 @@ func TestReweaveAdopts(t *testing.T) {
 		}
 	}
 }
+
+// A cascade asks about no more than its share, however often the session is gone through.
+func TestReweaveByCascade(t *testing.T) {
+	ctx := context.Background()
+	e := open(t, engine.Options{NoSync: true})
+	s := e.Session("a")
+	if _, err := s.Sync(ctx, worked(rand.New(rand.NewSource(7)), 80), nil); err != nil {
+		t.Fatal(err)
+	}
+	m := &scripted{prompt: "p"}
+	for i := range 3 {
+		r := engine.Reweaving{By: "m/chat", Selector: &controller.Cascade{Chooser: m, Name: "m/chat", Share: 0.1}, Adopt: true} // as after a restart
+		got, err := s.Reweave(ctx, r)
+		if err != nil || m.asked < 4 || m.asked > 8 || got.Asked+got.There != m.asked || i > 0 && got.Asked > 0 || got.Steps != 80 {
+			t.Errorf("time %d: %+v, %v; the model was asked %d times", i, got, err, m.asked)
+		}
+	}
+}

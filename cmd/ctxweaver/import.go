@@ -26,13 +26,14 @@ type intake struct {
 	patterns []*regexp.Regexp
 
 	speaker // a controller to be asked for what rules leave open; without a name none is
-	cascade *controller.Cascade
 	trust   bool
 
 	engine   *engine.Engine
 	progress *progress
 
 	mu      sync.Mutex
+	cascade *controller.Cascade      // nil: rules alone
+	silence error                    // why the model was not asked any more
 	claimed map[string]engine.NodeID // names given in this run, with the session's first step
 }
 
@@ -202,6 +203,9 @@ func (a *app) importAll(ctx context.Context, args []string, in *intake) (err err
 	}
 	if err := group.Wait(); err != nil {
 		return cancelled(ctx, err)
+	}
+	if in.silence != nil {
+		a.complain(in.silence.Error() + "; the rest is by rules")
 	}
 	a.sumUp(total)
 	if total.failed > 0 {
@@ -376,8 +380,8 @@ func (in *intake) ours(ctx context.Context, name string, first engine.NodeID, so
 func (in *intake) sync(ctx context.Context, t *importer.Trajectory, name, parent, source string) (int, error) {
 	s := in.engine.Session(name)
 	added, err := s.Sync(ctx, t.Steps, func(engine.Node) { in.progress.add(1) })
-	if err == nil && in.cascade != nil {
-		_, err = s.Reweave(ctx, engine.Reweaving{By: in.name, Selector: in.cascade, Adopt: true, Trust: in.trust})
+	if err == nil {
+		err = in.ask(ctx, s)
 	}
 	if err != nil && ctx.Err() == nil {
 		return added, err
@@ -387,6 +391,24 @@ func (in *intake) sync(ctx context.Context, t *importer.Trajectory, name, parent
 		Parent: parent, Created: t.Start,
 	})
 	return added, errors.Join(err, described)
+}
+
+// ask has the model's opinion of a session that is stored. When the model fails, rules go on alone.
+func (in *intake) ask(ctx context.Context, s *engine.Session) error {
+	in.mu.Lock()
+	cascade := in.cascade
+	in.mu.Unlock()
+	if cascade == nil {
+		return nil
+	}
+	_, err := s.Reweave(ctx, engine.Reweaving{By: in.name, Selector: cascade, Adopt: true, Trust: in.trust})
+	if !errors.Is(err, engine.ErrController) {
+		return err
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.cascade, in.silence = nil, err
+	return nil
 }
 
 // together adds up what is to be known about two trajectories of a file.
