@@ -33,7 +33,7 @@ const (
 	// epoch is how many observations an epoch is expected to have.
 	epoch = 20
 	// stays is how many of the newest observations no budget takes away.
-	stays = 3
+	stays = 2
 	// progress is what a page-out must free at least, in tokens, so that none is made for nothing.
 	progress = 500
 	// failing bounds the observations of open failures that stay for their sake, in tokens.
@@ -41,6 +41,26 @@ const (
 	// clipOverhead is what a clip costs beside its text, in tokens.
 	clipOverhead = 15
 )
+
+// A tight budget forces page-outs, and each is a rewrite: fewer of the newest observations stay, so that each frees
+// more, none is made early that has not paid more than its price, and the room that it makes is used.
+const (
+	tightBudget   = 48000 // tokens; from here on the level is as without a budget
+	tightTrigger  = 0.6   // of the budget
+	tightPatience = 1.4
+	tightApart    = 20
+	tightChoice   = 0.67 // of the threshold
+)
+
+// under is the level as a budget changes it.
+func (l level) under(budget int) level {
+	if budget == 0 || budget > tightBudget {
+		return l
+	}
+	l.keep, l.trigger, l.patience, l.apart, l.carry = stays, int(tightTrigger*float64(budget)), tightPatience, tightApart, 1
+	l.choice.Threshold *= tightChoice
+	return l
+}
 
 // tightened is the level where only what must stay does.
 func (l level) tightened() level {
@@ -154,6 +174,7 @@ func (o seen) fails() bool {
 // decide makes the decision for the next request: what leaves, and what comes back at the tail: first what is
 // wanted, by its number, and then what pick finds.
 func (d *desk) decide(l level, r Request, wanted []int, pick pager) decision {
+	l = l.under(r.Budget)
 	z := d.weigh(l)
 	if r.Budget > 0 && z.after > r.Budget {
 		l = l.tightened()
@@ -172,9 +193,6 @@ func (d *desk) decide(l level, r Request, wanted []int, pick pager) decision {
 	}
 	// Without a new observation, what is paged in would change a message that has been sent.
 	if fresh := c.Out != nil || d.sent != c.Behind; fresh && after.page().out > 0 {
-		if r.Budget > 0 {
-			room /= 2 // the other half is for what comes next, or each request would page out
-		}
 		c.In = append(c.In, pick(after, l, room)...)
 	}
 	if r.Budget > 0 {
