@@ -201,6 +201,65 @@ func TestRunGoesOn(t *testing.T) {
 	}
 }
 
+// liar is a server with a chat model that finds no parents and makes words up. A token is five bytes, and marks take ten.
+func liar(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/api/tags":
+		fmt.Fprint(w, `{"models":[{"name":"liar","digest":"d2","size":1000}]}`)
+	case "/api/show":
+		fmt.Fprint(w, `{"details":{"parameter_size":"1M"},"model_info":{"general.architecture":"liar","liar.context_length":8192},"capabilities":["completion"]}`)
+	case "/api/chat":
+		var q struct {
+			Messages []struct{ Content string }
+			Format   json.RawMessage
+		}
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		tokens := 10
+		for _, m := range q.Messages {
+			tokens += len(m.Content) / 5
+		}
+		text := "tree"
+		switch {
+		case strings.Contains(string(q.Format), `"parents"`):
+			text = `{"parents":[]}`
+		case strings.Contains(string(q.Format), `"summary"`):
+			text = `{"summary":"It repaired made_up_name in lie_number_7."}`
+		}
+		json.NewEncoder(w).Encode(map[string]any{"message": map[string]string{"role": "assistant", "content": text}, "done": true, "prompt_eval_count": tokens, "eval_count": 3})
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// Words that a model makes up are counted before they are refused, and no answer is told from a wrong one.
+func TestSummaries(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(liar))
+	defer server.Close()
+	m, err := NewModel(context.Background(), controller.OllamaOptions{Host: server.URL, Model: "liar"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := Run(context.Background(), []evidence.Session{made(t, 1, 12), made(t, 2, 12)}, []*Model{m}, Options{Steps: 2, Sums: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := report.Rows[len(report.Rows)-1]
+	s := row.Summaries
+	if s.Made.Of != 3 || s.Made.Invented < 3 || s.Made.Passed != 0 || s.Asked != 3 || s.Refused != 3 || s.Passed != 0 || s.In == 0 {
+		t.Errorf("%+v", s)
+	}
+	if row.Name != "liar/chat" || row.None.N != row.None.Of || row.None.Of == 0 || row.Hit.N != 0 || row.Wrong != 0 {
+		t.Errorf("%+v", row)
+	}
+	var b bytes.Buffer
+	if _, err := report.WriteTo(&b); err != nil || !strings.Contains(b.String(), "SUMMARIES BY") {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
 // However badly a controller chooses, a cascade that does not trust it changes nothing.
 func TestCascadeLosesNothing(t *testing.T) {
 	seed := time.Now().UnixNano()

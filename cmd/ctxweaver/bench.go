@@ -15,9 +15,10 @@ import (
 func newBench(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure policies and their parts, and fit weights, on trajectories of your own",
+		Short: "Measure policies, their parts and controllers, and fit weights, on trajectories of your own",
 		Example: `  ctxweaver bench evidence runs/
   ctxweaver bench ablations runs/
+  ctxweaver bench controllers runs/ --models all-minilm,qwen2.5:0.5b/scores
   ctxweaver bench fit runs/ --out mine.json`,
 		Args: unknownCommand,
 		RunE: help,
