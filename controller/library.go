@@ -79,7 +79,7 @@ func ReadPackage(path string) (Package, error) {
 	if info.IsDir() {
 		return openFolder(path)
 	}
-	if err := checkGGUF(path); err != nil {
+	if err := whole(path, readGGUF); err != nil {
 		return Package{}, err
 	}
 	base := filepath.Base(path)
@@ -94,24 +94,6 @@ func modelName(file string) string {
 		}
 		return '-'
 	}, file), "-._")
-}
-
-// checkGGUF looks at the first bytes of a file.
-func checkGGUF(path string) (err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	head := make([]byte, 4)
-	n, err := io.ReadFull(file, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
-	}
-	if head = head[:n]; string(head) != "GGUF" {
-		return fmt.Errorf("%s is %w: a GGUF file begins with GGUF, this one with %q", path, ErrNotModel, head)
-	}
-	return nil
 }
 
 func openFolder(root string) (Package, error) {
@@ -139,7 +121,12 @@ func openFolder(root string) (Package, error) {
 		if err != nil {
 			return err
 		}
-		weights = weights || filepath.Ext(path) == ".safetensors"
+		if filepath.Ext(path) == ".safetensors" {
+			weights = true
+			if err := whole(path, readSafetensors); err != nil {
+				return err
+			}
+		}
 		p.Files = append(p.Files, name)
 		p.Size += info.Size()
 		return nil

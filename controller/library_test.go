@@ -56,6 +56,8 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+const tinySafetensors = "\x1c\x00\x00\x00\x00\x00\x00\x00" + `{"a":{"data_offsets":[0,4]}}` + "\x00\x00\x80\x3f"
+
 func write(t *testing.T, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -72,9 +74,9 @@ func write(t *testing.T, root string, files map[string]string) {
 func TestReadPackage(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{
-		"Tiny Chat.Q4.gguf": "GGUF\x03\x00\x00\x00and so on", "page.gguf": "<html>", "empty.gguf": "", "short.gguf": "GG",
-		"MiniLM/config.json": "{}", "MiniLM/model.safetensors": "weights", "MiniLM/1_Pooling/config.json": "{}", "MiniLM/README.md": "Hello",
-		"MiniLM/.cache/config.json": "{}", "notes/a.txt": "nothing here", "cache/config.json": "{}",
+		"Tiny Chat.Q4.gguf": string(tinyGGUF()), "page.gguf": "<html>", "empty.gguf": "", "short.gguf": "GG", "torn.gguf": "GGUF and no more",
+		"MiniLM/config.json": "{}", "MiniLM/model.safetensors": tinySafetensors, "MiniLM/1_Pooling/config.json": "{}", "MiniLM/README.md": "Hello",
+		"MiniLM/.cache/config.json": "{}", "notes/a.txt": "nothing here", "torn/model.safetensors": tinySafetensors[:20], "cache/config.json": "{}",
 	})
 	for _, link := range []string{"cache/model.safetensors", "linked"} {
 		target := filepath.Join(root, "MiniLM", "model.safetensors")
@@ -95,6 +97,8 @@ func TestReadPackage(t *testing.T) {
 		{"MiniLM", "a folder is all its files but the ones for people, with two of one name", "minilm", []string{"1_Pooling/config.json", "config.json", "model.safetensors"}, nil},
 		{"linked", "a folder of links, by a link", "linked", []string{"config.json", "model.safetensors"}, nil},
 		{"page.gguf", "a page that was downloaded instead of a model", "", nil, ErrNotModel},
+		{"torn.gguf", "text behind the magic", "", nil, ErrNotModel},
+		{"torn", "a folder with weights that are not whole", "", nil, ErrNotModel},
 		{"empty.gguf", "nothing", "", nil, ErrNotModel},
 		{"short.gguf", "less than the magic", "", nil, ErrNotModel},
 		{"notes", "a folder without weights", "", nil, ErrNotModel},
@@ -118,7 +122,7 @@ func TestReadPackage(t *testing.T) {
 
 func TestImport(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, map[string]string{"m/config.json": "{}", "m/model.safetensors": "weights", "m/1_Pooling/config.json": "[]"})
+	write(t, root, map[string]string{"m/config.json": "{}", "m/model.safetensors": tinySafetensors, "m/1_Pooling/config.json": "[]"})
 	p, err := ReadPackage(filepath.Join(root, "m"))
 	if err != nil {
 		t.Fatal(err)

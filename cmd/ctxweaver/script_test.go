@@ -48,7 +48,9 @@ func scripts(dir string) testscript.Params {
 			if err != nil {
 				return err
 			}
-			return errors.Join(os.WriteFile(env.WorkDir+"/calc.json", calc, 0o644), os.MkdirAll(env.WorkDir+"/home", 0o755))
+			// And a model's file without anything in it.
+			tiny := append([]byte("GGUF\x03"), make([]byte, 19)...)
+			return errors.Join(os.WriteFile(env.WorkDir+"/calc.json", calc, 0o644), os.WriteFile(env.WorkDir+"/tiny.gguf", tiny, 0o644), os.MkdirAll(env.WorkDir+"/home", 0o755))
 		},
 		Condition: func(cond string) (bool, error) { return cond == "signals" && runtime.GOOS != "windows", nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
