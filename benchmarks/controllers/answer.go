@@ -42,7 +42,7 @@ func (r *run) ask(ctx context.Context, m *Model, q controller.Question, hash str
 	got, err := m.ollama.Select(once, q)
 	a = answer{Choices: got.Choices, Origin: got.Origin, Vector: got.Vector}
 	if err != nil {
-		if !useless(ctx, err) {
+		if !m.useless(ctx, err) {
 			return answer{}, err
 		}
 		a.Wrong = err.Error()
@@ -53,8 +53,9 @@ func (r *run) ask(ctx context.Context, m *Model, q controller.Question, hash str
 	return a, r.cache.put(key, a)
 }
 
-// useless tells an answer of no use from a server or a model that cannot be asked.
-func useless(ctx context.Context, err error) bool {
+// useless tells an answer of no use from a server or a model that cannot be asked. A server ends the answer of a model that
+// repeats itself: if it still answers something simple, the model is at fault.
+func (m *Model) useless(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -63,5 +64,12 @@ func useless(ctx context.Context, err error) bool {
 			return true
 		}
 	}
-	return false
+	if !errors.Is(err, controller.ErrServer) {
+		return false
+	}
+	once, cancel := context.WithTimeout(ctx, slowest)
+	defer cancel()
+	simple := controller.Question{Turn: controller.Turn{ID: "b", Seq: 1, Thought: "I go on."}, Candidates: []controller.Past{{ID: "a", Kind: controller.Run, Summary: "It began."}}}
+	_, err = m.ollama.Select(once, simple)
+	return err == nil || errors.Is(err, controller.ErrBabble)
 }

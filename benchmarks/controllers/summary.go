@@ -105,7 +105,7 @@ func (r *run) write(ctx context.Context, m *Model, q question) (written, error) 
 	s, err := m.writer.Summarize(once, q.sum)
 	w.Summary = s
 	if err != nil {
-		if !useless(ctx, err) {
+		if !m.useless(ctx, err) {
 			return w, err
 		}
 		w.Refused, w.Wrong = errors.Is(err, controller.ErrInvented), err.Error()
