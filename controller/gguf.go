@@ -89,6 +89,9 @@ func readGGUF(r io.Reader, size int64) error {
 		return fmt.Errorf("its GGUF version is %d, and servers read 2 and 3", version)
 	}
 	tensors, entries := g.u64(), g.u64()
+	if g.err == nil && tensors == 0 {
+		return errors.New("it has no tensors")
+	}
 	if tensors > mostEntries || entries > mostEntries {
 		return fmt.Errorf("it says that it has %d tensors and %d entries", tensors, entries)
 	}
@@ -108,7 +111,7 @@ func readGGUF(r io.Reader, size int64) error {
 	}
 	// Tensors begin at the next multiple of the alignment, each at its offset, and none is empty.
 	pad := (g.extent - uint64(size-g.left)%g.extent) % g.extent
-	if left := uint64(g.left); tensors > 0 && (pad >= left || furthest >= left-pad) {
+	if left := uint64(g.left); pad >= left || furthest >= left-pad {
 		return errors.New("it ends before its last tensor begins; it was not copied or downloaded whole")
 	}
 	return nil

@@ -103,15 +103,16 @@ func TestReadGGUF(t *testing.T) {
 		want string
 	}{
 		{"no GGUF at all", []byte("<!DOCTYPE html>"), `this one with "<!DO"`},
-		{"the first version, or one with the highest byte first", begun(1<<24, 0, 0).Bytes(), "its GGUF version is 16777216"},
+		{"the first version, or one with the highest byte first", begun(1<<24, 1, 0).Bytes(), "its GGUF version is 16777216"},
 		{"text behind the magic", []byte("GGUF and no more"), "its GGUF version is"},
+		{"nothing but a vocabulary", begun(3, 0, 1).put("k", uint32(8), "v").Bytes(), "it has no tensors"},
 		{"more tensors than there can be", begun(3, 1<<60, 0).Bytes(), "tensors"},
-		{"a key that is longer than memory", begun(3, 0, 1).put(uint64(1 << 62)).Bytes(), "a key's length of"},
-		{"a text that is longer than the file", begun(3, 0, 1).put("k", uint32(8), uint64(1<<20)).Bytes(), "bytes are wanted"},
-		{"an array that is longer than memory", begun(3, 0, 1).put("k", uint32(9), uint32(8), uint64(1<<61)).Bytes(), "an array's length"},
-		{"arrays in arrays without end", begun(3, 0, 1).put("k", uint32(9), uint32(9), uint64(1), uint32(9), uint64(1), uint32(9), uint64(1)).Bytes(), "a value of kind 9"},
-		{"a kind of value that there is not", begun(3, 0, 1).put("k", uint32(99)).Bytes(), "a value of kind 99"},
-		{"an alignment that divides nothing", begun(3, 0, 1).put(alignmentKey, uint32(4), uint32(0)).Bytes(), "alignment is 0"},
+		{"a key that is longer than memory", begun(3, 1, 1).put(uint64(1 << 62)).Bytes(), "a key's length of"},
+		{"a text that is longer than the file", begun(3, 1, 1).put("k", uint32(8), uint64(1<<20)).Bytes(), "bytes are wanted"},
+		{"an array that is longer than memory", begun(3, 1, 1).put("k", uint32(9), uint32(8), uint64(1<<61)).Bytes(), "an array's length"},
+		{"arrays in arrays without end", begun(3, 1, 1).put("k", uint32(9), uint32(9), uint64(1), uint32(9), uint64(1), uint32(9), uint64(1)).Bytes(), "a value of kind 9"},
+		{"a kind of value that there is not", begun(3, 1, 1).put("k", uint32(99)).Bytes(), "a value of kind 99"},
+		{"an alignment that divides nothing", begun(3, 1, 1).put(alignmentKey, uint32(4), uint32(0)).Bytes(), "alignment is 0"},
 		{"a tensor of too many dimensions", begun(3, 1, 0).put("t", uint32(1<<30)).Bytes(), "dimensions"},
 		{"a tensor behind the end", begun(3, 1, 0).put("t", uint32(0), uint32(0), uint64(1<<50)).Bytes(), "ends before its last tensor"},
 	} {

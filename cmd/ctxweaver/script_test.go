@@ -48,8 +48,8 @@ func scripts(dir string) testscript.Params {
 			if err != nil {
 				return err
 			}
-			// And a model's file without anything in it.
-			tiny := append([]byte("GGUF\x03"), make([]byte, 19)...)
+			// And a model's file with one tensor without a name.
+			tiny := append([]byte("GGUF\x03\x00\x00\x00\x01"), make([]byte, 91)...)
 			return errors.Join(os.WriteFile(env.WorkDir+"/calc.json", calc, 0o644), os.WriteFile(env.WorkDir+"/tiny.gguf", tiny, 0o644), os.MkdirAll(env.WorkDir+"/home", 0o755))
 		},
 		Condition: func(cond string) (bool, error) { return cond == "signals" && runtime.GOOS != "windows", nil },
