@@ -274,13 +274,28 @@ func (c *counsel) hear(ctx context.Context, a *asked) (ending, error) {
 	}
 	o := q.opinion(h, "")
 	// What has come is kept also when the engine is closing.
-	a.result, err = a.session.merge(context.WithoutCancel(ctx), q, o, c.engine.opts.Trust)
+	ctx = context.WithoutCancel(ctx)
+	if !a.parents { // they were asked for before the step had its answers
+		o, err = c.completed(ctx, a, h, o)
+	}
+	if err == nil {
+		a.result, err = a.session.merge(ctx, q, o, c.engine.opts.Trust)
+	}
 	if errors.Is(err, ErrNotFound) {
 		return gone, h.err
 	} else if err != nil {
 		return failure, err
 	}
 	return merged, h.err
+}
+
+// completed adds to an opinion what the same controller said of the node before.
+func (c *counsel) completed(ctx context.Context, a *asked, h heard, o Opinion) (Opinion, error) {
+	said, err := c.engine.store.OpinionsOn(ctx, a.session.name, a.node)
+	if i := slices.IndexFunc(said, func(earlier Opinion) bool { return earlier.By == o.By }); i >= 0 {
+		o = h.complete(o, said[i])
+	}
+	return o, err
 }
 
 // question is what a node is asked about, as its session is now.
@@ -410,6 +425,17 @@ func patiently[T any](ctx context.Context, d time.Duration, line chan struct{}, 
 	case r := <-done:
 		return r.value, r.err
 	case <-ctx.Done():
+	}
+	late := time.NewTimer(comeback)
+	defer late.Stop()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-late.C:
 		return none, ctx.Err()
 	}
 }
+
+// comeback is how long a call whose time is over has to return. One that heeds its context does so at once, but not
+// before the next question, which would find the line taken.
+const comeback = 100 * time.Millisecond

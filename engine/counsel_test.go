@@ -475,3 +475,52 @@ func TestSummaryOfAnOlderState(t *testing.T) {
 		t.Errorf("summaries %q, %q", got.Summary, got.DependencySummary)
 	}
 }
+
+// A model that is asked about one part of a step takes back nothing of what it said of the other.
+func TestPartsOfAnOpinion(t *testing.T) {
+	ctx := context.Background()
+	sums := func(_ context.Context, q controller.SummaryQuestion) (controller.Summary, error) {
+		return controller.Summary{By: "m", Step: "true gave nothing", Dependency: "true gave nothing", Origin: controller.Origin{Model: "m", Digest: "d", Calls: 1, In: 5}}, nil
+	}
+	e := open(t, engine.Options{Selector: selector(oldest), Summarizer: summarizer(sums), Deadline: time.Minute})
+	s := e.Session("a")
+	nodes := appendAll(t, s, did("hm", "true", ""), did("er", "true", "1"), did("so", "true", "2"))
+	nodes = append(nodes, appendAll(t, s, engine.Step{Thought: "and then", Calls: []engine.Call{{ID: "1", Name: "bash", Args: "true"}}})...)
+	settle(t, e)
+	if _, err := s.Answer(ctx, nodes[3].ID, 0, engine.Observation{Text: "true gave nothing"}); err != nil {
+		t.Fatal(err)
+	}
+	if tally := settle(t, e); tally.Failed > 0 || tally.Merged != 5 {
+		t.Errorf("%+v", tally)
+	}
+	last := stored(t, e, "a")[3]
+	if edges := byModel(last); len(edges) != 1 || edges[0].ID != nodes[0].ID {
+		t.Errorf("the model's edge became %+v when it summed the step up", edges)
+	}
+	said, err := e.Store().Opinions(ctx, "a", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := said[last.ID]; len(o.Parents) != 1 || o.Summary == "" || o.Origin.Calls != 2 || o.Origin.In != 14 {
+		t.Errorf("kept of both answers: %+v", o)
+	}
+}
+
+// A model that heeds its deadline is asked the next question as if nothing had been.
+func TestNextQuestionAfterADeadline(t *testing.T) {
+	asked := 0
+	slow := selector(func(ctx context.Context, q controller.Question) (controller.Answer, error) {
+		if asked++; asked%2 == 1 {
+			<-ctx.Done()
+			return controller.Answer{}, ctx.Err()
+		}
+		return oldest(ctx, q)
+	})
+	e := open(t, engine.Options{NoSync: true, Selector: slow, Deadline: -1, Patience: 5 * time.Millisecond})
+	if _, err := e.Session("a").Sync(context.Background(), worked(rand.New(rand.NewSource(2)), 21), nil); err != nil {
+		t.Fatal(err)
+	}
+	if tally := settle(t, e); tally.Merged != 10 || tally.Failed != 10 {
+		t.Errorf("every second question takes too long: %+v, want half of 20 merged", tally)
+	}
+}

@@ -148,6 +148,24 @@ func (q question) opinion(h heard, by string) Opinion {
 	return o
 }
 
+// complete gives the parts that were not heard as the same model had them in an earlier opinion, signed by the same
+// controller.
+func (h heard) complete(o, earlier Opinion) Opinion {
+	if earlier.Origin.Digest != o.Origin.Digest {
+		return o
+	}
+	if h.answer == nil {
+		o.Parents = earlier.Parents
+	}
+	if h.summary == nil {
+		o.Summary, o.DependencySummary = earlier.Summary, earlier.DependencySummary
+	}
+	if h.answer == nil || h.summary == nil {
+		sign(&o, earlier.By, controller.Origin(earlier.Origin))
+	}
+	return o
+}
+
 // sign adds who said a part, and what it took.
 func sign(o *Opinion, by string, from controller.Origin) {
 	if o.By == "" {

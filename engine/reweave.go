@@ -42,7 +42,7 @@ type Rewoven struct {
 // ErrController is returned where a controller failed, and not the store: all steps are as they were.
 var ErrController = errors.New("the controller failed")
 
-// mostFailures in a row end a Reweave: the server is gone.
+// mostFailures in a row end a Reweave: the server is gone, or the model is of no use at all.
 const mostFailures = 5
 
 // accountant is a controller that keeps account of what it was asked, and is told what was asked before.
@@ -53,7 +53,8 @@ type accountant interface {
 // Reweave runs a controller over the session once more, from its first step to the head, and keeps what it says as
 // opinions. What the same model has said of a step already, told the same, is not asked again; so a Reweave that
 // was cut short goes on where it stopped. Several failures in a row end it with ErrController and the last one's
-// error, and controller.ErrUnfit does at once.
+// error, and controller.ErrUnfit does at once. Answers of no use are no such failures once the model has given one of
+// use. A failure takes back nothing that the controller said of a step before.
 func (s *Session) Reweave(ctx context.Context, r Reweaving) (Rewoven, error) {
 	path, err := s.history(ctx, "")
 	if err != nil {
@@ -90,7 +91,7 @@ func (w *reweaver) model(ctx context.Context) (Rewoven, error) {
 		return w.sum, err
 	}
 	w.recall(digest)
-	inRow := 0
+	inRow, heard := 0, false
 	for i, k := range w.path {
 		if err := ctx.Err(); err != nil {
 			return w.sum, err
@@ -113,13 +114,23 @@ func (w *reweaver) model(ctx context.Context) (Rewoven, error) {
 			if errors.Is(h.err, controller.ErrUnfit) {
 				return w.sum, fmt.Errorf("session %s: %w: %w", w.session.name, ErrController, h.err)
 			}
-			o, kept = q.opinion(h, w.By), false
-			w.count(o)
-			if h.answer != nil || h.summary != nil {
-				inRow = 0
-			} else if inRow++; inRow == mostFailures {
+			said := q.opinion(h, w.By)
+			w.count(said)
+			switch {
+			case h.answer != nil || h.summary != nil:
+				inRow, heard = 0, true
+			case heard && useless(h.err): // the server works, and the next step may suit the model better
+			default:
+				inRow++
+			}
+			if inRow == mostFailures {
 				return w.sum, fmt.Errorf("session %s: %w %d times in a row: %w", w.session.name, ErrController, inRow, h.err)
 			}
+			if h.answer == nil && h.summary == nil && answered(o) {
+				w.tell(q.node, o) // a failure takes nothing back
+				continue
+			}
+			o, kept = h.complete(said, o), false
 		} else {
 			w.sum.There++
 		}
@@ -160,13 +171,23 @@ func (w *reweaver) recall(digest string) {
 	a.Recall(w.session.name, asked, cost)
 }
 
+// answered reports whether an opinion says anything, if only that there are no parents.
+func answered(o Opinion) bool {
+	return o.Node != "" && (o.Err == "" || o.Summary != "" || len(o.Parents) > 0)
+}
+
+// useless reports whether an error is of answers that came, and were of no use.
+func useless(err error) bool {
+	return errors.Is(err, controller.ErrBabble) || errors.Is(err, controller.ErrInvented) || errors.Is(err, controller.ErrTooLong)
+}
+
 // prompted is a controller that can say what it tells its model before the question.
 type prompted interface{ Prompts() []string }
 
 // same reports whether an opinion is what would be heard again: the same model, told the same, was asked for the
 // same and had an answer.
 func (w *reweaver) same(o Opinion, digest string) bool {
-	if digest == "" || o.Origin.Digest != digest || o.Err != "" && o.Summary == "" && len(o.Parents) == 0 {
+	if digest == "" || o.Origin.Digest != digest || !answered(o) {
 		return false
 	}
 	if w.Summarizer != nil && o.Summary == "" && o.Err == "" {

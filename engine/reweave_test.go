@@ -49,6 +49,7 @@ type scripted struct {
 	asked  int
 	prompt string
 	fails  func(asked int) bool
+	err    error
 }
 
 func (m *scripted) Model(context.Context) (controller.Model, error) {
@@ -59,7 +60,7 @@ func (m *scripted) Prompts() []string { return []string{m.prompt} }
 
 func (m *scripted) Select(ctx context.Context, q controller.Question) (controller.Answer, error) {
 	if m.asked++; m.fails != nil && m.fails(m.asked) {
-		return controller.Answer{}, errors.New("500")
+		return controller.Answer{}, m.err
 	}
 	a, err := oldest(ctx, q)
 	a.Origin.Digest, a.Origin.Prompt = "sha256:m", m.prompt
@@ -73,7 +74,7 @@ func TestReweaveGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := stored(t, e, "a")
-	m := &scripted{prompt: "p1"}
+	m := &scripted{prompt: "p1", err: errors.New("500")}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r := engine.Reweaving{By: "m/chat", Selector: m, Each: func(n engine.Node, _ engine.Opinion) {
@@ -182,6 +183,58 @@ func TestReweaveByCascade(t *testing.T) {
 		got, err := s.Reweave(ctx, r)
 		if err != nil || m.asked < 4 || m.asked > 8 || got.Asked+got.There != m.asked || i > 0 && got.Asked > 0 || got.Steps != 80 {
 			t.Errorf("time %d: %+v, %v; the model was asked %d times", i, got, err, m.asked)
+		}
+	}
+}
+
+// A failure takes nothing back, and a model that answers some steps is asked about all.
+func TestReweaveOutlastsUselessAnswers(t *testing.T) {
+	ctx := context.Background()
+	e := open(t, engine.Options{NoSync: true})
+	s := e.Session("a")
+	if _, err := s.Sync(ctx, worked(rand.New(rand.NewSource(11)), 40), nil); err != nil {
+		t.Fatal(err)
+	}
+	m := &scripted{prompt: "p1", err: errors.New("500")}
+	r := engine.Reweaving{By: "m/chat", Selector: m, Adopt: true}
+	if _, err := s.Reweave(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	before := stored(t, e, "a")
+	said, err := e.Store().Opinions(ctx, "a", "m/chat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		reason string
+		err    error
+		from   int // the question from which on all fail
+		asked  int // and how many are asked then
+	}{
+		{"the server is gone", controller.ErrNoServer, 1, 5},
+		{"it goes", controller.ErrServer, 20, 24},
+		{"the model is of no use", controller.ErrBabble, 1, 5},
+		{"it is of no use for these steps", controller.ErrBabble, 2, 39},
+		{"it makes words up", controller.ErrInvented, 2, 39},
+		{"its context is small", controller.ErrTooLong, 2, 39},
+	} {
+		m.asked, m.prompt, m.err = 0, m.prompt+"x", tt.err // told otherwise, so that all are asked again
+		m.fails = func(asked int) bool { return asked >= tt.from }
+		got, err := s.Reweave(ctx, r)
+		if m.asked != tt.asked || got.Failed != tt.asked-tt.from+1 || errors.Is(err, engine.ErrController) != (tt.asked < 39) {
+			t.Errorf("%s: asked %d times, %+v, %v; want %d", tt.reason, m.asked, got, err, tt.asked)
+		}
+		now, err := e.Store().Opinions(ctx, "a", "m/chat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, o := range said {
+			if !cmp.Equal(o.Parents, now[id].Parents) {
+				t.Errorf("%s: the opinion %+v became %+v", tt.reason, o, now[id])
+			}
+		}
+		if diff := cmp.Diff(before, stored(t, e, "a")); diff != "" {
+			t.Fatalf("%s: the steps changed:\n%s", tt.reason, diff)
 		}
 	}
 }
