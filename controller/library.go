@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,33 +17,31 @@ import (
 	"unicode/utf8"
 
 	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/types/model"
 )
 
 // ErrNotModel is returned for a file that holds no model.
 var ErrNotModel = errors.New("not a model")
 
 // Library is the models that an Ollama server has.
-type Library struct {
-	base   *url.URL
-	http   *http.Client
-	client *api.Client
-}
+type Library struct{ server }
 
 // NewLibrary checks the address, as in OllamaOptions. It does not speak to the server yet.
 func NewLibrary(host string) (*Library, error) {
-	base, err := address(cmp.Or(host, os.Getenv("OLLAMA_HOST"), "127.0.0.1:11434"))
+	srv, err := reach(host)
 	if err != nil {
 		return nil, err
 	}
-	h := &http.Client{Transport: newTransport()}
-	return &Library{base: base, http: h, client: api.NewClient(base, h)}, nil
+	return &Library{srv}, nil
 }
 
-// Host is the server's address.
-func (l *Library) Host() string { return l.base.String() }
+// Host is the server's address, without a password that may be in it.
+func (l *Library) Host() string { return l.where() }
 
 // Models lists what the server has, by name.
 func (l *Library) Models(ctx context.Context) ([]Model, error) {
+	ctx, cancel := l.quickly(ctx)
+	defer cancel()
 	list, err := l.client.List(ctx)
 	if err != nil {
 		return nil, l.fault(ctx, err)
@@ -78,6 +74,9 @@ func ReadPackage(path string) (Package, error) {
 	}
 	if info.IsDir() {
 		return openFolder(path)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for who writes to it
+		return Package{}, fmt.Errorf("%s is %w: it is no regular file", path, ErrNotModel)
 	}
 	if err := whole(path, readGGUF); err != nil {
 		return Package{}, err
@@ -117,6 +116,9 @@ func openFolder(root string) (Package, error) {
 		if err != nil {
 			return err
 		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is %w: %s in it is no regular file", root, ErrNotModel, path)
+		}
 		name, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
@@ -141,8 +143,11 @@ func openFolder(root string) (Package, error) {
 // again. progress is told how many bytes more are done, of twice the package's size: each is read once for its
 // digest and once to be sent.
 func (l *Library) Import(ctx context.Context, p Package, progress func(bytes int)) error {
-	if err := l.client.Heartbeat(ctx); err != nil {
-		return l.fault(ctx, err)
+	if !model.ParseName(p.Name).IsValid() { // the server would say so at the end
+		return fmt.Errorf("%q is no name of a model: give one such as qwen2.5:1.5b", p.Name)
+	}
+	if err := l.there(ctx); err != nil {
+		return err
 	}
 	files := map[string]string{}
 	for _, name := range p.Files {
@@ -162,6 +167,16 @@ func (l *Library) Import(ctx context.Context, p Package, progress func(bytes int
 	}
 	if err != nil {
 		return fmt.Errorf("the server did not make %s: %w", p.Name, l.fault(ctx, err))
+	}
+	return nil
+}
+
+// there makes sure that the server answers.
+func (l *Library) there(ctx context.Context) error {
+	ctx, cancel := l.quickly(ctx)
+	defer cancel()
+	if err := l.client.Heartbeat(ctx); err != nil {
+		return l.fault(ctx, err)
 	}
 	return nil
 }
@@ -205,6 +220,8 @@ func (l *Library) push(ctx context.Context, path string, progress func(int)) (di
 
 // has reports whether the server has a file of this digest.
 func (l *Library) has(ctx context.Context, digest string) (bool, error) {
+	ctx, cancel := l.quickly(ctx)
+	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, l.base.JoinPath("api", "blobs", digest).String(), nil)
 	if err != nil {
 		return false, err
@@ -228,23 +245,4 @@ func (m meter) Read(b []byte) (int, error) {
 		return n, stop
 	}
 	return n, err
-}
-
-// fault puts the client's error into one line.
-func (l *Library) fault(ctx context.Context, err error) error {
-	var status api.StatusError
-	var op *net.OpError
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &op) && op.Op == "dial":
-		return fmt.Errorf("%w at %s: start it with `ollama serve`, or say where it is: %v", ErrNoServer, l.base, op.Err)
-	case errors.As(err, &status):
-		said := clipped(status.ErrorMessage, 300)
-		if strings.Contains(said, "no space left") {
-			return fmt.Errorf("its disk is full: %s; make room and try again, what was sent is kept", said)
-		}
-		return fmt.Errorf("%w: status %d: %s", ErrServer, status.StatusCode, said)
-	}
-	return fmt.Errorf("%w: %s", ErrServer, clipped(err.Error(), 300))
 }

@@ -154,6 +154,15 @@ func TestImport(t *testing.T) {
 		t.Errorf("%+v", s.made)
 	}
 
+	clear(s.blobs)
+	for _, name := range []string{"", "a b", "a\nb", "../../x", "a:b:c", "é", strings.Repeat("x", 3000)} {
+		named := p
+		named.Name = name
+		if err := library.Import(ctx, named, func(int) {}); err == nil || !strings.Contains(err.Error(), "is no name of a model") || len(s.blobs) > 0 {
+			t.Errorf("the name %.20q: %v; %d files were sent", name, err, len(s.blobs))
+		}
+	}
+
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	for _, test := range []struct {

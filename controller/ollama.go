@@ -6,12 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
-	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,10 +39,14 @@ var (
 	ErrTooLong  = errors.New("the text does not fit the model's context")
 )
 
+// errReplaced is for a model that got another's name.
+var errReplaced = fmt.Errorf("%w: another model has its name", ErrUnfit)
+
 // OllamaOptions say which model to ask, and how. The zero value of all but Model is good.
 type OllamaOptions struct {
 	Host      string           // URL, or host:port; "": OLLAMA_HOST, else http://127.0.0.1:11434
 	Model     string           // its name on the server
+	Digest    string           // the one model that is asked, as Model tells it: another one by its name is ErrUnfit. "": whichever has the name
 	Ask       Asking           // "": AskChat
 	NumCtx    int              // context in tokens, 0: 4096. One for all calls: another one makes the server load the model anew
 	KeepAlive time.Duration    // how long the server keeps the model loaded after a call, 0: 30 minutes, negative: forever
@@ -62,9 +61,9 @@ type OllamaOptions struct {
 // call; one runs at a time, in the order they came, for a small server has room for one. Deadlines come
 // with the context, also while a call waits. It is safe for concurrent use.
 type Ollama struct {
-	opts   OllamaOptions
-	client *api.Client
-	gate   *gate
+	server
+	opts OllamaOptions
+	gate *gate
 
 	mu      sync.Mutex
 	known   Model
@@ -77,7 +76,7 @@ type Ollama struct {
 
 // NewOllama checks the options. It does not speak to the server yet.
 func NewOllama(o OllamaOptions) (*Ollama, error) {
-	base, err := address(cmp.Or(o.Host, os.Getenv("OLLAMA_HOST"), "127.0.0.1:11434"))
+	srv, err := reach(o.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +90,7 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	if o.NumCtx < 0 || o.NumCtx > 0 && o.NumCtx < leastContext && o.Ask != AskEmbeddings {
 		return nil, fmt.Errorf("controller: a context of %d tokens is too small to ask anything: give %d or more", o.NumCtx, leastContext)
 	}
-	o.Host = base.String()
+	o.Host = srv.base.String()
 	o.NumCtx = cmp.Or(o.NumCtx, 4096)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 30*time.Minute)
 	if o.Count == nil {
@@ -100,12 +99,12 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	if o.Queue <= 0 {
 		o.Queue = 8
 	}
-	if o.Threads == 0 && here(base.Hostname()) {
+	if o.Threads == 0 && here(srv.base.Hostname()) {
 		o.Threads = max(1, runtime.NumCPU()/2)
 	}
 	return &Ollama{
 		opts:   o,
-		client: api.NewClient(base, &http.Client{Transport: newTransport()}),
+		server: srv,
 		gate:   newGate(o.Queue, o.Breaker),
 		heeds:  map[string]error{}, priors: map[[sha256.Size]byte][]float64{}, stretch: 1,
 	}, nil
@@ -113,40 +112,6 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 
 // leastContext is the smallest context, in tokens, that holds a question of any use.
 const leastContext = 2048
-
-// here reports whether a host is this machine.
-func here(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// address reads a host as Ollama's own command does: without a scheme, the port is 11434 by default. A
-// server that listens everywhere is spoken to on this machine.
-func address(host string) (*url.URL, error) {
-	text, port := strings.TrimSpace(host), ""
-	if !strings.Contains(text, "://") {
-		text, port = "http://"+text, "11434"
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("controller: %q is no address of an Ollama server: give a URL such as http://127.0.0.1:11434", host)
-	}
-	name := cmp.Or(u.Hostname(), "127.0.0.1")
-	switch name {
-	case "0.0.0.0":
-		name = "127.0.0.1"
-	case "::":
-		name = "::1"
-	}
-	if p := cmp.Or(u.Port(), port); p != "" {
-		u.Host = net.JoinHostPort(name, p)
-	} else if strings.Contains(name, ":") {
-		u.Host = "[" + name + "]"
-	} else {
-		u.Host = name
-	}
-	return u, nil
-}
 
 // Model is what the server says of a model.
 type Model struct {
@@ -187,6 +152,8 @@ func (o *Ollama) model(ctx context.Context) (Model, error) {
 
 // look asks the server anew.
 func (o *Ollama) look(ctx context.Context) (Model, error) {
+	ctx, cancel := o.quickly(ctx)
+	defer cancel()
 	list, err := o.client.List(ctx)
 	if err != nil {
 		return Model{}, o.fault(ctx, err)
@@ -203,6 +170,9 @@ func (o *Ollama) look(ctx context.Context) (Model, error) {
 	}
 	if m.Digest == "" {
 		return Model{}, o.missing()
+	}
+	if want := o.opts.Digest; want != "" && m.Digest != want {
+		return Model{}, fmt.Errorf("%w: its digest is %.12s now, and was %.12s", errReplaced, m.Digest, want)
 	}
 	m.Parameters = show.Details.ParameterSize
 	if arch, ok := show.ModelInfo["general.architecture"].(string); ok {

@@ -6,43 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/ollama/ollama/api"
 )
 
-const (
-	mostAnswer = 16 << 10 // bytes that an answer may have before it is cut
-	mostBody   = 64 << 20 // bytes that a response of the server may have
-)
-
-// newTransport speaks to a server that may be restarted at any time: no connection outlives its request.
-func newTransport() http.RoundTripper {
-	return bounder{&http.Transport{
-		Proxy:             http.ProxyFromEnvironment,
-		DialContext:       (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-		DisableKeepAlives: true,
-	}}
-}
-
-// bounder ends a response that is too long to be one.
-type bounder struct{ http.RoundTripper }
-
-func (b bounder) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := b.RoundTripper.RoundTrip(r)
-	if err == nil {
-		response.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(response.Body, mostBody), response.Body}
-	}
-	return response, err
-}
+const mostAnswer = 16 << 10 // bytes that an answer may have before it is cut
 
 // reply is what came of one request.
 type reply struct {
@@ -193,18 +164,10 @@ func (o *Ollama) stretchTo(s float64) {
 	o.mu.Unlock()
 }
 
-// fault puts the client's error into one line with a sentinel.
+// fault is the server's, and ErrTooLong or ErrNoModel where that is what it tells.
 func (o *Ollama) fault(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("no answer in time: %w", ctx.Err())
-	}
 	var status api.StatusError
-	var refused api.AuthorizationError
-	var op *net.OpError
-	switch {
-	case errors.As(err, &refused):
-		return fmt.Errorf("%w: it wants a sign-in: status %d", ErrServer, refused.StatusCode)
-	case errors.As(err, &status):
+	if ctx.Err() == nil && errors.As(err, &status) {
 		said := clipped(status.ErrorMessage, 200)
 		switch {
 		case strings.Contains(said, "context length"):
@@ -213,15 +176,12 @@ func (o *Ollama) fault(ctx context.Context, err error) error {
 		case status.StatusCode == http.StatusNotFound && strings.Contains(said, "not found") && strings.Contains(said, "model"):
 			return o.missing()
 		}
-		return fmt.Errorf("%w: status %d: %s", ErrServer, status.StatusCode, said)
-	case errors.As(err, &op) && op.Op == "dial":
-		return fmt.Errorf("%w at %s: start it with `ollama serve`, or say where it is: %v", ErrNoServer, o.opts.Host, op.Err)
 	}
-	return fmt.Errorf("%w: %s", ErrServer, clipped(err.Error(), 200))
+	return o.server.fault(ctx, err)
 }
 
 func (o *Ollama) missing() error {
-	return fmt.Errorf("%w on %s: get it with `ollama pull %s`, or from a file with `ctxweaver model import FILE`", ErrNoModel, o.opts.Host, o.opts.Model)
+	return fmt.Errorf("%w on %s: get it with `ollama pull %s`, or from a file with `ctxweaver model import FILE`", ErrNoModel, o.where(), o.opts.Model)
 }
 
 // ask puts a prompt to the model until its answer is one that accept takes: twice, the second time with what was

@@ -375,6 +375,9 @@ func TestOllamaOptions(t *testing.T) {
 		{"[::1]", "", "http://[::1]:11434"},
 		{"https://models.example.org/ollama", "", "https://models.example.org/ollama"},
 		{"http://127.0.0.1:1/", "", "http://127.0.0.1:1/"},
+		{"::1", "", "http://[::1]:11434"},
+		{"::", "", "http://[::1]:11434"},
+		{"", ` "127.0.0.1:11999" `, "http://127.0.0.1:11999"}, // quotes that a file of settings left
 	} {
 		t.Setenv("OLLAMA_HOST", test.environment)
 		o, err := NewOllama(OllamaOptions{Host: test.host, Model: "tiny"})
@@ -386,6 +389,10 @@ func TestOllamaOptions(t *testing.T) {
 		"no model":         {},
 		"another scheme":   {Model: "tiny", Host: "ftp://a"},
 		"no address":       {Model: "tiny", Host: "http://a b"},
+		"a socket's path":  {Model: "tiny", Host: "/run/ollama.sock"},
+		"a socket":         {Model: "tiny", Host: "unix:///run/ollama.sock"},
+		"no host":          {Model: "tiny", Host: "http:///ollama"},
+		"no such port":     {Model: "tiny", Host: "127.0.0.1:99999"},
 		"another ask":      {Model: "tiny", Ask: "smoke"},
 		"hardly a context": {Model: "tiny", NumCtx: 100},
 		"less than none":   {Model: "tiny", NumCtx: -1},
