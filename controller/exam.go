@@ -120,20 +120,23 @@ func (e Exam) Examine(ctx context.Context, o *Ollama, progress func(Progress)) (
 	e = e.whole()
 	// Failures are what is looked for, so none may open the breaker, and what is learned of the context is
 	// not for others.
-	opts := o.opts
+	opts, server := o.opts, o.server
 	opts.Breaker.Failures = math.MaxInt
 	o, err := NewOllama(opts)
 	if err != nil {
 		return Verdict{}, err
 	}
+	o.server = server
 	m, err := o.Model(ctx)
 	if err != nil {
 		return Verdict{}, err
 	}
+	o.opts.Digest = m.Digest // a verdict is on one model, also where another one gets its name meanwhile
 	x := &examination{Exam: e, o: o, m: m, progress: progress, cases: Planted(e.Seed, e.Chains)}
 	x.v = Verdict{Model: m.Name, Digest: m.Digest, Parameters: m.Parameters, Size: m.Size, Ask: o.opts.Ask, NumCtx: o.opts.NumCtx,
 		Prompts: promptsOf(o.opts.Ask), Exam: e}
-	for _, part := range []func(context.Context) error{x.planted, x.written, x.context} {
+	same := func(ctx context.Context) error { _, err := o.Model(ctx); return err }
+	for _, part := range []func(context.Context) error{x.planted, x.written, x.context, same} {
 		if err := part(ctx); err != nil {
 			return Verdict{}, err
 		}
@@ -190,14 +193,18 @@ func (x *examination) excuse(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, ErrServer):
+	case errors.Is(err, ErrServer), errors.Is(err, context.DeadlineExceeded):
 		// A server ends the answer of a model that repeats itself. If it still answers something simple, the model is
 		// at fault.
-		if _, _, dead := x.read(ctx, "A", 1); dead != nil {
+		once, cancel := context.WithTimeout(ctx, slowest)
+		defer cancel()
+		if _, _, dead := x.read(once, "A", 1); dead != nil {
 			return err
 		}
 		return nil
-	case errors.Is(err, ErrBabble), errors.Is(err, ErrInvented), errors.Is(err, ErrTooLong), errors.Is(err, ErrUnfit), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, errReplaced): // which is unfit for more than a question
+		return err
+	case errors.Is(err, ErrBabble), errors.Is(err, ErrInvented), errors.Is(err, ErrTooLong), errors.Is(err, ErrUnfit):
 		return nil
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -226,6 +227,66 @@ func TestExamWithoutVerdict(t *testing.T) {
 	}
 }
 
+// transport answers a client without any network.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A server that hangs is given up within minutes, wherever it hangs, and another model under the name of the one that
+// is examined gets no verdict.
+func TestExamEnds(t *testing.T) {
+	for _, test := range []struct {
+		why   string
+		hangs int // from this answer on; 0: never
+		tags  func(seconds float64) string
+		want  error
+	}{
+		{"it hangs at once", 1, nil, context.DeadlineExceeded},
+		{"while chains are asked for", 3, nil, context.DeadlineExceeded},
+		{"while steps are summed up", 22, nil, context.DeadlineExceeded},
+		{"while the context is measured", 20 + 3*3 + 1, nil, context.DeadlineExceeded},
+		{"the model is replaced", 0, func(after float64) string {
+			if after > 90 {
+				return strings.ReplaceAll(fakeTags, "d1", "d2")
+			}
+			return fakeTags
+		}, ErrUnfit},
+		{"the model is deleted", 0, func(after float64) string {
+			if after > 90 {
+				return `{"models":[]}`
+			}
+			return fakeTags
+		}, ErrNoModel},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o, err := NewOllama(OllamaOptions{Host: "127.0.0.1:1", Model: "tiny"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, start := &pupil{parents: literal, summary: "It did."}, time.Now()
+			o.http.Transport = transport(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Path == "/api/tags" && test.tags != nil {
+					return (&http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(test.tags(time.Since(start).Seconds())))}), nil
+				}
+				if r.URL.Path == "/api/chat" {
+					<-time.After(3 * time.Second) // of the bubble
+				}
+				if test.hangs > 0 && p.answers+1 >= test.hangs && r.URL.Path == "/api/chat" {
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				}
+				w := httptest.NewRecorder()
+				p.ServeHTTP(w, r)
+				return w.Result(), nil
+			})
+			v, err := (Exam{Chains: 20, Steps: 3}).Examine(t.Context(), o, nil)
+			if !errors.Is(err, test.want) || time.Since(start) > 20*time.Minute {
+				t.Errorf("%s: %v after %v, want %v; %+v", test.why, err, time.Since(start), test.want, v)
+			}
+		})
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	kept := Verdicts(filepath.Join(t.TempDir(), "new", "verdicts"))
 	o, err := NewOllama(OllamaOptions{Model: "tiny"})
@@ -270,11 +331,13 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.why, ok, err)
 		}
 	}
-	if err := os.WriteFile(kept.path(v), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := kept.Find(Exam{}, o, m); err == nil || !strings.Contains(err.Error(), "is no verdict") {
-		t.Errorf("half a file: %v", err)
+	for _, text := range []string{"", "{", "null", "{}", "[]", `{"model":"tiny","parents":true}`, `{"parents":"yes"}`, "\x00\x00", strings.Repeat("[", 1<<20)} {
+		if err := os.WriteFile(kept.path(v), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if v, ok, err := kept.Find(Exam{}, o, m); ok || err == nil || !strings.Contains(err.Error(), "is no verdict") {
+			t.Errorf("a file of %.40q: %+v, %v", text, v, err)
+		}
 	}
 	left, err := os.ReadDir(string(kept))
 	if err != nil || len(left) != 1 {

@@ -37,7 +37,10 @@ func (d Verdicts) Find(e Exam, o *Ollama, m Model) (Verdict, bool, error) {
 		return Verdict{}, false, err
 	}
 	var v Verdict
-	if err := json.Unmarshal(data, &v); err != nil {
+	if err = json.Unmarshal(data, &v); err == nil && d.path(v) != path {
+		err = errors.New("it is on something else than its name says")
+	}
+	if err != nil {
 		return Verdict{}, false, fmt.Errorf("%s is no verdict: %w; delete it, or examine the model again", path, err)
 	}
 	return v, true, nil
