@@ -226,13 +226,14 @@ func (d *doctor) open(ctx context.Context) (*controller.Ollama, controller.Model
 
 func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m controller.Model) (controller.Verdict, error) {
 	var exam controller.Exam
-	kept, err := controller.UserVerdicts()
-	if err != nil {
-		return controller.Verdict{}, err
-	}
-	if !d.again {
-		if v, ok, err := kept.Find(exam, o, m); ok || err != nil {
-			return v, err
+	kept, lost := controller.UserVerdicts()
+	if !d.again && lost == nil {
+		v, ok, err := kept.Find(exam, o, m)
+		if ok {
+			return v, nil
+		}
+		if err != nil { // a new verdict takes its place
+			a.complain(err.Error())
 		}
 	}
 	var bar *progress
@@ -249,7 +250,13 @@ func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m con
 	if err != nil {
 		return v, err
 	}
-	return v, kept.Keep(v)
+	if lost == nil {
+		lost = kept.Keep(v)
+	}
+	if lost != nil { // what was found out is of use all the same
+		a.complain("the verdict is not kept for the next time: " + lost.Error())
+	}
+	return v, nil
 }
 
 // tellVerdict says what was found, and what follows.

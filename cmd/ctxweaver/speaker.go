@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -45,7 +46,9 @@ func (s *speaker) find(ctx context.Context) (err error) {
 			model, s.doctor.ask = rest, string(ask)
 		}
 	}
-	s.doctor.OllamaOptions = controller.OllamaOptions{Host: s.host, Model: model, Ask: controller.Asking(s.doctor.ask)}
+	s.doctor.OllamaOptions = controller.OllamaOptions{Host: s.host, Model: model, Ask: controller.Asking(s.doctor.ask),
+		// A stored session has time. When it is of no use to ask on, a Reweave ends by itself.
+		Breaker: controller.Breaker{Failures: math.MaxInt}}
 	if s.ollama, s.model, err = s.doctor.open(ctx); err != nil {
 		return err
 	}
@@ -73,7 +76,7 @@ func (s *speaker) reweaving(summaries bool) engine.Reweaving {
 }
 
 // trusted is what the model may do by the verdict on it, which may take minutes to come to. What it is refused for is
-// told and left to rules.
+// told and left to rules. From then on no other model is asked by that name.
 func (a *app) trusted(ctx context.Context, s *speaker) (parents, summaries bool, err error) {
 	v, err := a.verdict(ctx, s.doctor, s.ollama, s.model)
 	if err != nil {
@@ -85,5 +88,7 @@ func (a *app) trusted(ctx context.Context, s *speaker) (parents, summaries bool,
 	if !v.Summaries {
 		a.complain(s.name + ": " + conclusion("summaries", false, v.SummariesWhy))
 	}
-	return v.Parents, v.Summaries, nil
+	s.doctor.Digest = v.Digest
+	s.ollama, err = controller.NewOllama(s.doctor.OllamaOptions)
+	return v.Parents, v.Summaries, err
 }
