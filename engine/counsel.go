@@ -380,7 +380,7 @@ func (s *Session) take(ctx context.Context, q question, o Opinion, trust bool) (
 	if !ok {
 		return Node{}, fmt.Errorf("session %s: step %s: %w", s.name, q.node.ID, ErrNotFound)
 	}
-	n := adopt(*k.Node, o, s.path, q.answered, trust)
+	n := adopt(*k.Node, o, s.find, q.answered, trust)
 	if err := s.engine.store.Adopt(ctx, s.name, n, o); err != nil {
 		return Node{}, err
 	}

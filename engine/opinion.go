@@ -252,18 +252,22 @@ func told(t controller.Turn) []string {
 // selected like what was found, and its summaries replace those of rules. Where it is not, its edges are on
 // the node for those who ask, no ancestry follows them (see Parent.Candidate), and its summaries stay beside the
 // node: so nothing that is woven gets worse, whatever the model says.
-func adopt(n Node, o Opinion, path []kept, answered int, trust bool) Node {
+//
+// find finds the nodes of the session's path.
+func adopt(n Node, o Opinion, find func(NodeID) (kept, bool), answered int, trust bool) Node {
 	n.Parents = slices.DeleteFunc(slices.Clone(n.Parents), func(p graphstore.Parent) bool {
 		return p.Kind == graphstore.Model && p.By == o.By
 	})
-	at := make(map[NodeID]int, n.Seq)
-	for i, k := range path[:n.Seq] {
-		at[k.ID] = i
+	at := map[NodeID]int{} // Seq of the parents that are on the path
+	for _, p := range slices.Concat(n.Parents, o.Parents) {
+		if k, ok := find(p.ID); ok {
+			at[p.ID] = k.Seq
+		}
 	}
 	for _, p := range o.Parents {
-		i, there := at[p.ID]
+		k, there := find(p.ID)
 		known := slices.ContainsFunc(n.Parents, func(q graphstore.Parent) bool { return q.ID == p.ID })
-		if p.Kind != graphstore.Model || !there || known || !path[i].Validation.Candidate() {
+		if p.Kind != graphstore.Model || !there || k.Seq >= n.Seq || known || !k.Validation.Candidate() {
 			continue
 		}
 		p.Candidate = trust
