@@ -92,7 +92,7 @@ func best(list []Choice) []Choice {
 
 // reason is a model's reason, as far as it says nothing that it was not told.
 func reason(text string, known vocabulary) string {
-	text = clip(plainText(known.honest(text)), reasonWords)
+	text = clip(plainText(known.honest(seen(text))), reasonWords)
 	if text == "" || len(known.invented(text)) > 0 {
 		return unexplained
 	}

@@ -106,7 +106,7 @@ func summaryIn(answer string, most int) (string, error) {
 	if written.Summary == nil {
 		return "", errors.New("the summary is missing")
 	}
-	text := clip(once(plainText(*written.Summary)), most)
+	text := clip(once(plainText(seen(*written.Summary))), most)
 	if !strings.ContainsFunc(text, alphanumeric) {
 		return "", errors.New("the summary is empty")
 	}

@@ -22,13 +22,15 @@ func sources(texts ...string) vocabulary {
 	return v
 }
 
-// invented lists the specific words of text, and whatever has a digit, that the vocabulary lacks.
+// invented lists the specific words of text, and whatever has a digit, that the vocabulary lacks. They are those
+// that a reader sees.
 func (v vocabulary) invented(text string) []string {
+	text = seen(text)
 	var out []string
-	seen := map[string]bool{}
+	had := map[string]bool{}
 	check := func(w string) bool {
-		if _, ok := v[w]; !ok && !seen[w] {
-			seen[w] = true
+		if _, ok := v[w]; !ok && !had[w] {
+			had[w] = true
 			out = append(out, w)
 		}
 		return true
@@ -36,6 +38,17 @@ func (v vocabulary) invented(text string) []string {
 	words(text)(check)
 	numbered(text)(check)
 	return out
+}
+
+// seen is text without characters that take no room, such as a space of no width: between them a made-up word is in
+// parts, none of which is specific.
+func seen(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // numbered yields the runs of letters, digits and underscores that have a digit: also short ones, which are no

@@ -37,6 +37,30 @@ func TestInvented(t *testing.T) {
 	}
 }
 
+// A word is not hidden by what takes no room, wherever that stands in it; and no such thing is in what is returned.
+func TestHiddenWords(t *testing.T) {
+	const made = "zlib_inflate"
+	known := sources("make fails in parse_header, in zlib, on inflate")
+	for _, hidden := range []string{"\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u2066", "\U000e0061"} {
+		for i := 1; i < len(made); i++ {
+			text := "It calls " + made[:i] + hidden + made[i:] + "."
+			if got := known.invented(text); !slices.Equal(got, []string{made}) {
+				t.Errorf("%+q: invented %q", text, got)
+			}
+		}
+		answer, err := json.Marshal(map[string]string{"summary": "It fails in parse_" + hidden + "header."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := summaryIn(string(answer), stepWords); got != "It fails in parse_header." || err != nil {
+			t.Errorf("%+q became %+q, %v", hidden, got, err)
+		}
+		if got := reason("It fails in parse_"+hidden+"header.", known); got != "It fails in parse_header." {
+			t.Errorf("the reason with %+q became %+q", hidden, got)
+		}
+	}
+}
+
 func TestHonest(t *testing.T) {
 	known := sources("make fails in parse_header at src/http.c:88")
 	for _, test := range []struct{ why, text, want string }{

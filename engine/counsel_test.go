@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -522,5 +524,37 @@ func TestNextQuestionAfterADeadline(t *testing.T) {
 	}
 	if tally := settle(t, e); tally.Merged != 10 || tally.Failed != 10 {
 		t.Errorf("every second question takes too long: %+v, want half of 20 merged", tally)
+	}
+}
+
+// Nothing that a model says is kept that a terminal would obey or a reader would not see.
+func TestOpinionsAreSeen(t *testing.T) {
+	const hidden = "\x00\x1b\x07\r\u0085\u200b\u202e\u2066\ufeff\xff"
+	saying := selector(func(ctx context.Context, q controller.Question) (controller.Answer, error) {
+		a, err := oldest(ctx, q)
+		if err == nil && len(a.Choices) > 0 {
+			a.Choices[0].Reason = "it was" + hidden + " first"
+		}
+		return a, err
+	})
+	sums := summarizer(func(context.Context, controller.SummaryQuestion) (controller.Summary, error) {
+		return controller.Summary{By: "m", Step: "it " + hidden + "ran", Dependency: "it ran " + hidden}, nil
+	})
+	e := open(t, engine.Options{Selector: saying, Summarizer: sums, Deadline: time.Minute, Trust: true})
+	appendAll(t, e.Session("a"), did("hm", "true", ""), did("er", "true", "1"), did("so", "true", "2"))
+	settle(t, e)
+	for _, n := range stored(t, e, "a") {
+		said := []string{n.Summary, n.DependencySummary}
+		for _, p := range n.Parents {
+			said = append(said, p.Reason)
+		}
+		for _, text := range said {
+			if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }) {
+				t.Errorf("step %d says %+q", n.Seq, text)
+			}
+		}
+		if !strings.HasPrefix(n.Summary, "it") {
+			t.Errorf("step %d: the summary %+q is not the model's", n.Seq, n.Summary)
+		}
 	}
 }

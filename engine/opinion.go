@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/ctxweaver/ctxweaver/controller"
 	"github.com/ctxweaver/ctxweaver/graphstore"
@@ -196,8 +197,18 @@ func honest(text string, sources []string) (string, error) {
 	return text, nil
 }
 
+// onOneLine is text without what nobody sees: a terminal obeys some of it, and some hides words.
 func onOneLine(text string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // finite reports whether a vector is one that can be kept.
