@@ -112,16 +112,8 @@ func (o *Ollama) vectorsOf(ctx context.Context, m Model, t Turn, past []Past, or
 	texts = append(texts, o.cut(o.intent(t, most), most))
 	out := make([][]float32, len(texts))
 	for i, p := range past {
-		if normalised(p.Vector) {
+		if p.Digest == m.Digest && normalised(p.Vector) {
 			out[i] = p.Vector
-		}
-	}
-	if err := o.fill(ctx, m, out, texts, origin); err != nil {
-		return nil, err
-	}
-	for i := range past { // those that came from another model
-		if len(out[i]) != len(out[len(past)]) {
-			out[i] = nil
 		}
 	}
 	return out, o.fill(ctx, m, out, texts, origin)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -55,10 +54,9 @@ func TestVectors(t *testing.T) {
 	}
 
 	asked = nil
-	half := float32(math.Sqrt(0.5))
-	q.Candidates[0] = Past{ID: "c", Summary: "has a vector of its own", Vector: a.Vector}
-	q.Candidates[1] = Past{ID: "b", Summary: "has one of another model", Vector: []float32{half, half}}
-	q.Candidates[2] = Past{ID: "a", Summary: "has one that is none", Vector: []float32{0, 0, 0, 0}}
+	q.Candidates[0] = Past{ID: "c", Summary: "has a vector of its own", Vector: a.Vector, Digest: "sha256:d1"}
+	q.Candidates[1] = Past{ID: "b", Summary: "has one of another model", Vector: a.Vector, Digest: "sha256:d0"}
+	q.Candidates[2] = Past{ID: "a", Summary: "has one that is none", Vector: []float32{0, 0, 0, 0}, Digest: "sha256:d1"}
 	if a, err = o.Select(t.Context(), q); err != nil || a.Choices[0].ID != "c" || a.Choices[0].Score < 0.99 {
 		t.Errorf("a vector that was kept counts: %+v, %v", a, err)
 	}

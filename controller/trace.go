@@ -167,7 +167,8 @@ type Past struct {
 	ID      string
 	Kind    Kind
 	Summary string
-	Vector  []float32 // its embedding by the model that is asked, where one was kept; or nil
+	Vector  []float32 // its embedding, where one was kept; or nil
+	Digest  string    // of the model that made it: to another one it says nothing
 }
 
 // Newest lists up to n candidates (§3.2), newest first.

@@ -75,7 +75,7 @@ func (s *Session) embedded(ctx context.Context, q *controller.Question, digest s
 	}
 	vectors, err := s.engine.store.Vectors(ctx, s.name, digest, ids...)
 	for i := range q.Candidates {
-		q.Candidates[i].Vector = vectors[ids[i]]
+		q.Candidates[i].Vector, q.Candidates[i].Digest = vectors[ids[i]], digest
 	}
 	return err
 }
