@@ -133,8 +133,13 @@ func (c *counsel) ask(s *Session, n *Node, fresh bool) (a *asked, alone bool) {
 	return a, alone
 }
 
-// wants reports whether a Selector wants to be asked about a node; one that does not say wants all.
-func wants(s Selector, n *Node) bool {
+// wants reports whether a Selector wants to be asked about a node; one that does not say, or panics, wants all.
+func wants(s Selector, n *Node) (want bool) {
+	defer func() {
+		if recover() != nil {
+			want = true // the question itself will tell why
+		}
+	}()
 	choosy, ok := s.(interface {
 		Wants(found []controller.Choice) bool
 	})

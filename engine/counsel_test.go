@@ -558,3 +558,32 @@ func TestOpinionsAreSeen(t *testing.T) {
 		}
 	}
 }
+
+// moody is a Selector that panics wherever it can.
+type moody struct{}
+
+func (moody) Wants([]controller.Choice) bool { panic("no") }
+
+func (moody) Model(context.Context) (controller.Model, error) { panic("no") }
+
+func (moody) Select(context.Context, controller.Question) (controller.Answer, error) { panic("no") }
+
+func (moody) Summarize(context.Context, controller.SummaryQuestion) (controller.Summary, error) {
+	panic("no")
+}
+
+// A panic of a model costs no step, whichever of its methods it is in.
+func TestPanicsOfAModel(t *testing.T) {
+	e := open(t, engine.Options{Selector: moody{}, Summarizer: moody{}, Deadline: time.Minute})
+	nodes := appendAll(t, e.Session("a"), did("hm", "true", ""), did("er", "true", "1"), did("so", "true", "2"))
+	if tally := settle(t, e); tally.Failed != 3 || tally.Merged != 0 || !strings.Contains(tally.Err.Error(), "panicked: no") {
+		t.Errorf("%+v", tally)
+	}
+	_, err := e.Session("a").Reweave(context.Background(), engine.Reweaving{By: "moody", Selector: moody{}, Summarizer: moody{}})
+	if !errors.Is(err, engine.ErrController) {
+		t.Errorf("asked again: %v", err)
+	}
+	if diff := cmp.Diff(nodes, stored(t, e, "a")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -28,7 +28,7 @@ type (
 // It sees Question.Candidates, which are neither failed nor superseded, and nothing it is given
 // changes afterwards. Choices outside the candidates are dropped, so is all beyond the best three. It may
 // fail, hang or panic: then rules alone decide. If it has a method Wants(found []controller.Choice) bool, it is
-// asked only about steps for which that is true of what rules chose.
+// asked only about steps for which that is true of what rules chose. Append waits for Wants.
 type Selector interface {
 	Select(context.Context, controller.Question) (controller.Answer, error)
 }

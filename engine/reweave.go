@@ -146,7 +146,7 @@ func (w *reweaver) model(ctx context.Context) (Rewoven, error) {
 func (w *reweaver) digest(ctx context.Context) (string, error) {
 	for _, c := range []any{w.Selector, w.Summarizer} {
 		if m, ok := c.(modelled); ok {
-			model, err := m.Model(ctx)
+			model, err := patiently(ctx, w.session.engine.opts.Patience, w.line, m.Model)
 			if err != nil {
 				err = fmt.Errorf("session %s: %w: %w", w.session.name, ErrController, err)
 			}
