@@ -41,7 +41,7 @@ func (d Verdicts) Find(e Exam, o *Ollama, m Model) (Verdict, bool, error) {
 		err = errors.New("it is on something else than its name says")
 	}
 	if err != nil {
-		return Verdict{}, false, fmt.Errorf("%s is no verdict: %w; delete it, or examine the model again", path, err)
+		return Verdict{}, false, fmt.Errorf("%s is no verdict: %w", path, err)
 	}
 	return v, true, nil
 }

@@ -233,7 +233,7 @@ func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m con
 			return v, nil
 		}
 		if err != nil { // a new verdict takes its place
-			a.complain(err.Error())
+			a.complain(err.Error() + "; the model is examined again")
 		}
 	}
 	var bar *progress
