@@ -18,11 +18,14 @@ func sources(texts ...string) vocabulary {
 		for w := range numbered(text) {
 			v[w] = struct{}{}
 		}
+		for w := range marked(text) {
+			v[w] = struct{}{}
+		}
 	}
 	return v
 }
 
-// invented lists the specific words of text, and whatever has a digit, that the vocabulary lacks. They are those
+// invented lists the specific words of text, and whatever has a digit or is marked, that the vocabulary lacks. They are those
 // that a reader sees.
 func (v vocabulary) invented(text string) []string {
 	text = seen(text)
@@ -37,6 +40,7 @@ func (v vocabulary) invented(text string) []string {
 	}
 	words(text)(check)
 	numbered(text)(check)
+	marked(text)(check)
 	return out
 }
 
@@ -61,6 +65,32 @@ func numbered(text string) func(yield func(string) bool) {
 			}
 		}
 	}
+}
+
+// marked yields what its marks show to be no word of a language, where no specific word is in it: /etc, ~/.ssh, .env,
+// $HOME, --force, a::b.
+func marked(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`,;()[]{}<>|=", r) }) {
+			w = strings.TrimRight(w, ".:!?*")
+			name := strings.TrimLeft(w, "-.~/$")
+			marks := w != name || strings.ContainsAny(w, "/\\$") || strings.Contains(w, "::")
+			if !marks || !strings.ContainsFunc(name, unicode.IsLetter) || specific(w) {
+				continue
+			}
+			if !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// specific reports whether a specific word is in text.
+func specific(text string) bool {
+	for range words(text) {
+		return true
+	}
+	return false
 }
 
 // honest is text without the sentences that hold an invented word. What is left is whole sentences, so that

@@ -26,6 +26,15 @@ func TestInvented(t *testing.T) {
 		{"and one in other digits", "3 failed", "٣ tests failed.", []string{"٣"}},
 		{"an address", "https://a.example.org/x", "It reads https://a.example.org/y.", []string{"a.example.org/y", "https://a.example.org/y"}},
 		{"letters that only look the same", "parse_header", "It calls p\u0430rse_header.", []string{"rse_header"}},
+		{"a folder", "ls /usr", "It reads /etc.", []string{"/etc"}},
+		{"a folder that was named", "ls /usr", "It lists (/usr).", nil},
+		{"a hidden file", "cat .env", "It reads .envrc, .env.", []string{".envrc"}},
+		{"a flag", "git push --force", "It pushes with --force-all, not --force.", []string{"--force-all"}},
+		{"a variable", "echo $PATH", "It prints $HOME.", []string{"$HOME"}},
+		{"a qualified name", "foo::Bar", "It calls foo::Baz and foo::Bar.", []string{"foo::Baz"}},
+		{"a home", "cd ~/src", "It enters ~/.ssh and ~/src.", []string{"~/.ssh"}},
+		{"a dash is no mark by itself", "make", "It fails - the build - again.", nil},
+		{"dots at the end are none either", "make", "It waits... then fails.", nil},
 		{"escapes of arguments separate words", `{"cmd":"a\nfoo_bar"}`, "It runs foo_bar.", nil},
 	} {
 		got := sources(test.source).invented(test.text)
