@@ -13,6 +13,8 @@ type view struct {
 	j      int // the call
 	call   *call
 	all    *meetings
+	step   *step
+	kin    *kin
 	i      int // the run
 	run    *run
 	meets  *meeting
@@ -20,11 +22,14 @@ type view struct {
 }
 
 func (v *view) turn(j int) {
-	v.j, v.call, v.all = j, &v.ranker.calls[j], &v.sight.calls[j]
+	v.j, v.call, v.all = j, &v.ranker.calls[j], &v.sight.calls[j-v.sight.oldest]
+	v.step, v.kin = &v.ranker.steps[v.call.step], v.sight.relative(v.call.step)
 	v.file = v.files()
 }
 
-func (v *view) look(i int) { v.i, v.run, v.meets = i, &v.ranker.runs[i], &v.sight.meets[i] }
+func (v *view) look(i int) {
+	v.i, v.run, v.meets = i, &v.ranker.runs[i], &v.sight.meets[i-v.sight.from]
+}
 
 // feature is something to weigh.
 type feature struct {
@@ -71,9 +76,6 @@ var ofCall = slices.Concat([]feature{
 	{"call's unsaid", func(v *view) float32 { return log1(v.all.unsaid) }},
 	{"call used", func(v *view) float32 { return log1(v.call.used) }},
 	{"call used lately", func(v *view) float32 { return v.lately(v.call.usedAt) }},
-	{"ancestry", func(v *view) float32 { return v.all.ancestry }},
-	{"links from newest 5", func(v *view) float32 { return log1(v.all.links) }},
-	{"is ancestor", func(v *view) float32 { return indicator(v.all.ancestry > 0.05) }},
 	{"file used", func(v *view) float32 { return log1(v.file.used) }},
 	{"file edited since", func(v *view) float32 { return v.file.edited }},
 	{"file viewed since", func(v *view) float32 { return v.file.viewed }},
@@ -92,7 +94,7 @@ var ofCall = slices.Concat([]feature{
 	{"newest tests, was view", func(v *view) float32 { return indicator(v.newest().kind == testCall && v.call.kind == viewCall) }},
 	{"calls since edit, was view", func(v *view) float32 { return log1(v.sinceEdit()) * indicator(v.call.kind == viewCall) }},
 	{"call failed", func(v *view) float32 { return indicator(v.call.failed) }},
-}, kindFeatures("kind ", func(v *view) *call { return v.call }))
+}, kindFeatures("kind ", func(v *view) *call { return v.call }), ofStep)
 
 var ofFixed = []feature{
 	{"tokens", func(v *view) float32 { return log1(float32(v.run.Tokens)) }},
@@ -207,10 +209,10 @@ func (v *view) lately(at int32) float32 {
 func (v *view) besides() float32 {
 	var best float32
 	if v.run.place > 0 {
-		best = v.sight.meets[v.i-1].parts
+		best = v.sight.meets[v.i-1-v.sight.from].parts
 	}
 	if v.i+1 < int(v.call.to) {
-		best = max(best, v.sight.meets[v.i+1].parts)
+		best = max(best, v.sight.meets[v.i+1-v.sight.from].parts)
 	}
 	return best
 }

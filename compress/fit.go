@@ -41,6 +41,7 @@ func Fit(examples []Example, o FitOptions) (*Weights, error) {
 		return nil, err
 	}
 	f.standardize()
+	f.spread()
 	f.learn()
 	w := &Weights{Version: WeightsVersion, Rows: len(examples), Taken: f.taken, Bias: f.bias}
 	for i, name := range f.names {
@@ -61,6 +62,7 @@ type fit struct {
 	some, none  float64 // how much was taken, and the weight of those of which nothing was
 	all         float64 // weight of all
 	mean, scale []float32
+	deviations  []float32 // of all features of the first example, and so on
 	weights     []float32
 	bias        float32
 }
@@ -112,6 +114,16 @@ func (f *fit) standardize() {
 	}
 }
 
+// spread works out the deviations, which every round needs.
+func (f *fit) spread() {
+	f.deviations = make([]float32, 0, len(f.examples)*len(f.names))
+	for _, e := range f.examples {
+		for i, x := range e.Features {
+			f.deviations = append(f.deviations, deviation(x, f.mean[i], f.scale[i]))
+		}
+	}
+}
+
 // batch is how many examples each step of learning looks at.
 const batch = 256
 
@@ -125,9 +137,13 @@ func (f *fit) learn() {
 	down := newAdam(len(slope))
 	steps := f.options.Rounds * ((len(f.examples) + batch - 1) / batch)
 	step := 0
+	order := make([]int, len(f.examples))
+	for i := range order {
+		order[i] = i
+	}
 	for range f.options.Rounds {
-		random.Shuffle(len(f.examples), func(i, j int) { f.examples[i], f.examples[j] = f.examples[j], f.examples[i] })
-		for some := range slices.Chunk(f.examples, batch) {
+		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for some := range slices.Chunk(order, batch) {
 			f.slope(some, slope)
 			step++
 			down.next(rate * (1 + math.Cos(math.Pi*float64(step)/float64(steps))) / 2)
@@ -140,15 +156,15 @@ func (f *fit) learn() {
 }
 
 // slope is how the loss of some examples changes with the weights, and with the bias.
-func (f *fit) slope(examples []Example, slope []float32) {
+func (f *fit) slope(examples []int, slope []float32) {
 	clear(slope)
-	x := make([]float32, len(f.names))
 	even := float32(float64(len(f.examples)) / f.all / float64(len(examples)))
-	for _, e := range examples {
+	for _, n := range examples {
+		e := &f.examples[n]
+		x := f.deviations[n*len(f.weights) : (n+1)*len(f.weights)]
 		odds := f.bias
-		for i, v := range e.Features {
-			x[i] = deviation(v, f.mean[i], f.scale[i])
-			odds += f.weights[i] * x[i]
+		for i, v := range x {
+			odds += f.weights[i] * v
 		}
 		p := float32(sigmoid(odds))
 		by := float32(e.Weight) * p

@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"cmp"
 	"hash/maphash"
 	"math"
 	"slices"
@@ -11,29 +10,32 @@ import (
 
 // Ranker tells of each run of a session how likely the agent's next actions take something from it. It follows the
 // session: what was said, done and seen is to be handed in as it happened, and nothing that comes later changes
-// what was ranked before. It keeps the text of the session. It is not safe for concurrent use.
+// what was ranked before. It keeps words and lines as numbers, not the text, and next to nothing of runs that are too
+// old to be ranked. It is not safe for concurrent use.
 type Ranker struct {
 	model model
 	words vocabulary
 	files []file   // by their number in words
-	said  []string // all that is not an observation, and so always before the agent
 	heard struct { // the parts of messages
 		parts []int32
 		once  marks
 	}
-	calls []call
-	edit  int // the newest call that edits, or -1
+	calls  []call
+	edit   int              // the newest call that edits, or -1
+	steps  []step           // of the graph, in order
+	stepOf map[string]int32 // by name
 
 	observations int
 	runs         []run
+	oldest       int // the first call that is ranked
 	// By run. The parts of a run's lines are lists of their own, from run.lines on.
 	specifics, parts, lineIDs, defined, named, lineParts lists
 	lines                                                []line
 	byHash                                               map[uint64]int32 // lines
 	seed                                                 maphash.Seed
 
-	took    []string // what the newest call takes from observations
-	credits []int    // the newest runs that have it
+	took    struct{ words, lines []int32 } // what the newest call takes from observations
+	credits []int                          // the newest runs that have it
 	reuse   struct{ taken, calls, gaps float32 }
 
 	sees   sight
@@ -47,6 +49,10 @@ type Act struct {
 	Action  string   // the tool's name and its arguments
 	Kind    string   // edit, test, run, search, list, view; all others are one
 	Files   []string // paths it works on; none: those that Action names
+	// Of the turn's first call: the turn's name in the session's graph, and what it rests on. Without a name
+	// nothing can rest on it.
+	Step  string
+	Links []Link
 }
 
 // run is a Run with what is known of it.
@@ -69,12 +75,12 @@ type run struct {
 type call struct {
 	kind            kindOfCall
 	turn            int32 // the first call of its turn
+	step            int32 // of the graph
 	failed          bool
 	answered        bool
-	thought, action struct{ specifics, parts []int32 }
+	thought, action said
 	failure         []int32 // parts of the lines that tell of it
 	files           []int32
-	links           []link
 	from, to        int32 // its runs
 	used            float32
 	usedAt          int32
@@ -83,11 +89,8 @@ type call struct {
 	size            int // of the observation, in characters of JSON
 }
 
-// link says that a call rests on an earlier one.
-type link struct {
-	call   int32
-	weight float32
-}
+// said are the words of a text.
+type said struct{ specifics, parts []int32 }
 
 // file is what has become of a file.
 type file struct {
@@ -98,6 +101,8 @@ type file struct {
 // line is a line of some length in observations.
 type line struct {
 	newest int32 // observed by this call
+	run    int32 // the newest that has it
+	said   bool  // by a message or an action
 	count  int32 // times
 	edit   bool  // an edit has it
 	bare   bool  // somewhere no viewer has put a number before it
@@ -124,7 +129,7 @@ func NewRanker(w *Weights) *Ranker {
 	if w == nil {
 		w = BuiltIn()
 	}
-	return &Ranker{model: newModel(w), words: newVocabulary(), seed: maphash.MakeSeed(), byHash: map[uint64]int32{}, edit: -1}
+	return &Ranker{model: newModel(w), words: newVocabulary(), seed: maphash.MakeSeed(), byHash: map[uint64]int32{}, edit: -1, stepOf: map[string]int32{}}
 }
 
 // Hear takes in what a system or a user said, or what the agent said without a call.
@@ -141,7 +146,11 @@ func (r *Ranker) Hear(text string) {
 			r.heard.parts = append(r.heard.parts, p)
 		}
 	}
-	r.said = append(r.said, text)
+	for l := range strings.SplitSeq(text, "\n") {
+		if l = strings.TrimSpace(l); utf8.RuneCountInString(l) >= leastLine {
+			r.lines[r.lineID(l)].said = true
+		}
+	}
 }
 
 // Act takes in the next call.
@@ -156,8 +165,11 @@ func (r *Ranker) Act(a Act) {
 	c.action.specifics, c.action.parts = r.words.specificIn(action), r.words.partsIn(action)
 	c.files = r.filesOf(a, c.action.specifics)
 	r.take(action, c.action.specifics)
-	weights := r.credit(int32(len(r.calls)))
-	c.links = r.links(&c, weights)
+	r.credit(int32(len(r.calls)))
+	if c.turn == int32(len(r.calls)) {
+		r.link(a, c.kind)
+	}
+	c.step = int32(len(r.steps) - 1)
 	r.calls = append(r.calls, c)
 	r.say(&c)
 	r.touch(&c)
@@ -169,7 +181,6 @@ func (r *Ranker) Act(a Act) {
 			}
 		}
 	}
-	r.said = append(r.said, a.Thought, action)
 }
 
 const mostFiles = 6 // of a call
@@ -194,55 +205,32 @@ func (r *Ranker) filesOf(a Act, specifics []int32) []int32 {
 	return out
 }
 
-// mostTaken bounds what is looked for in one action. One with more writes a whole file.
-const mostTaken = 500
-
 // take finds what the action takes from observations alone: specific words and lines that an observation has,
-// and nothing that the agent always sees. Each is credited to the newest run that has it.
+// and that were never said. Each is credited to the newest run that has it.
 func (r *Ranker) take(action string, specifics []int32) {
-	r.took, r.credits = nil, nil
-	var texts []string
+	r.took.words, r.took.lines, r.credits = nil, nil, nil
 	for _, w := range specifics {
-		if s := &r.words.specifics[w]; s.runs > 0 && !s.said {
-			texts = append(texts, s.text)
+		if s := &r.words.specifics[w]; s.last >= 0 && !s.said {
+			r.took.words, r.credits = append(r.took.words, w), append(r.credits, int(s.last))
 		}
 	}
-	twice := map[string]bool{}
 	for l := range strings.SplitSeq(action, "\n") {
 		l = strings.TrimSpace(l)
-		if utf8.RuneCountInString(l) < leastLine || twice[l] {
+		if utf8.RuneCountInString(l) < leastLine {
 			continue
 		}
-		twice[l] = true
-		if id, ok := r.byHash[maphash.String(r.seed, l)]; ok && r.lines[id].bare {
-			texts = append(texts, l)
+		id := r.lineID(l)
+		known := &r.lines[id]
+		if known.bare && !known.said {
+			r.took.lines, r.credits = append(r.took.lines, id), append(r.credits, int(known.run))
 		}
-	}
-	for _, text := range texts[:min(len(texts), mostTaken)] {
-		if run, ok := r.source(text); ok {
-			r.took, r.credits = append(r.took, text), append(r.credits, run)
-		}
+		known.said = true
 	}
 	slices.Sort(r.credits)
 }
 
-// source is the newest run that has a text which nothing else has that is before the agent.
-func (r *Ranker) source(text string) (run int, ok bool) {
-	holds := func(s string) bool { return strings.Contains(s, text) }
-	if slices.ContainsFunc(r.said, holds) {
-		return 0, false
-	}
-	for i := len(r.runs) - 1; i >= 0; i-- {
-		if holds(r.runs[i].text) {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// credit notes the use of runs by the call that comes, and says how much it weighs for the calls that saw them.
-func (r *Ranker) credit(now int32) map[int32]float32 {
-	weights := map[int32]float32{}
+// credit notes the use of runs by the call that comes.
+func (r *Ranker) credit(now int32) {
 	old := false
 	for _, i := range r.credits {
 		u := &r.runs[i]
@@ -254,7 +242,6 @@ func (r *Ranker) credit(now int32) map[int32]float32 {
 		for _, f := range c.files {
 			r.file(f).used++
 		}
-		weights[u.call] += 2
 		if gap := now - u.call; gap > fresh {
 			old = true
 			r.reuse.taken++
@@ -264,32 +251,9 @@ func (r *Ranker) credit(now int32) map[int32]float32 {
 	if old {
 		r.reuse.calls++
 	}
-	return weights
 }
 
 const fresh = 3 // newest calls whose observations are before the agent anyway
-
-// links finds the calls whose observations the words of a call come from, the strongest first.
-func (r *Ranker) links(c *call, weights map[int32]float32) []link {
-	const most, least = 4, 0.25
-	for _, words := range [][]int32{c.thought.specifics, c.action.specifics} {
-		for _, w := range words {
-			if s := &r.words.specifics[w]; s.last >= 0 {
-				weights[r.runs[s.last].call] += 3 / float32(1+s.runs)
-			}
-		}
-	}
-	var out []link
-	for call, weight := range weights {
-		if weight >= least {
-			out = append(out, link{call, weight})
-		}
-	}
-	slices.SortFunc(out, func(a, b link) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.call, a.call))
-	})
-	return slices.Clip(out[:min(most, len(out))])
-}
 
 // say notes the words of the newest call.
 func (r *Ranker) say(c *call) {
@@ -359,16 +323,47 @@ func (r *Ranker) See(text string) (from, to int) {
 	r.observations++
 	c.to = int32(len(r.runs))
 	r.fail(c, text, r.runs[from:])
+	r.forget()
 	for i := from; i < len(r.runs); i++ {
 		r.runs[i].fixed = r.model.fixed.sum(&view{ranker: r, call: c, i: i, run: &r.runs[i]})
 	}
 	return from, len(r.runs)
 }
 
+// mostRuns is how many runs are ranked, the newest: about six megabytes of text. What older ones hold is forgotten,
+// so that neither time nor memory grows with what a session has left behind.
+const mostRuns = 20000
+
+// forget drops what is too old to be ranked.
+func (r *Ranker) forget() {
+	const late = 20 // newest calls, which are looked back at whatever they saw
+	for r.oldest+late < len(r.calls) && len(r.runs)-int(r.calls[r.oldest].to) >= mostRuns {
+		c := &r.calls[r.oldest]
+		c.thought, c.action, c.failure = said{}, said{}, nil
+		r.steps[c.step].links = nil
+		r.oldest++
+	}
+	from := r.from()
+	for _, l := range []*lists{&r.specifics, &r.parts, &r.lineIDs, &r.defined, &r.named} {
+		l.drop(from)
+	}
+	if from < len(r.runs) {
+		r.lineParts.drop(int(r.runs[from].lines))
+	}
+}
+
+// from is the first run that is ranked.
+func (r *Ranker) from() int {
+	if r.oldest == len(r.calls) {
+		return len(r.runs)
+	}
+	return int(r.calls[r.oldest].from)
+}
+
 // see takes in one run.
 func (r *Ranker) see(c *call, x Run, place int32, text string) {
 	n := int32(len(r.runs))
-	u := run{Run: x, call: int32(len(r.calls) - 1), place: place, lines: int32(r.lineParts.len()), text: text}
+	u := run{Run: x, call: int32(len(r.calls) - 1), place: place, lines: int32(r.lineParts.len())}
 	var files []int32
 	specifics := r.words.specificIn(text)
 	for _, w := range specifics {
@@ -384,7 +379,7 @@ func (r *Ranker) see(c *call, x Run, place int32, text string) {
 	}
 	r.specifics.add(specifics)
 	r.named.add(files)
-	r.seeLines(&u, text)
+	r.seeLines(&u, n, text)
 	parts := r.words.partsIn(text)
 	for _, p := range parts {
 		r.words.partRuns[p]++
@@ -400,7 +395,7 @@ func (r *Ranker) see(c *call, x Run, place int32, text string) {
 	r.runs = append(r.runs, u)
 }
 
-func (r *Ranker) seeLines(u *run, text string) {
+func (r *Ranker) seeLines(u *run, n int32, text string) {
 	var ids []int32
 	for l := range strings.SplitSeq(text, "\n") {
 		t := strings.TrimSpace(l)
@@ -416,7 +411,7 @@ func (r *Ranker) seeLines(u *run, text string) {
 		id := r.lineID(bare)
 		ids = append(ids, id)
 		known := &r.lines[id]
-		known.newest = u.call + 1
+		known.newest, known.run = u.call+1, n
 		known.count++
 		known.bare = known.bare || bare == t
 	}
@@ -454,7 +449,7 @@ func (r *Ranker) Took() []int { return slices.Clone(r.credits) }
 func (r *Ranker) Used(runs []int) []int {
 	var out []int
 	for _, i := range runs {
-		if slices.ContainsFunc(r.took, func(text string) bool { return strings.Contains(r.runs[i].text, text) }) {
+		if meet(r.specifics.of(i), r.took.words) || meet(r.lineIDs.of(i), r.took.lines) {
 			out = append(out, i)
 		}
 	}
@@ -471,7 +466,7 @@ func (r *Ranker) Scores() []float64 {
 	}
 	v := view{ranker: r, sight: s}
 	always := r.model.bias + r.model.session.sum(&v)
-	for j := range s.calls {
+	for j := s.oldest; j < s.turn; j++ {
 		v.turn(j)
 		if v.call.from == v.call.to {
 			continue
@@ -491,7 +486,7 @@ func sigmoid(x float32) float64 { return 1 / (1 + math.Exp(-float64(x))) }
 // observed.
 func (r *Ranker) Features(i int) []float32 {
 	s := r.sight()
-	if i >= s.runs {
+	if i < s.from || i >= s.runs {
 		return nil
 	}
 	v := view{ranker: r, sight: s}

@@ -38,7 +38,13 @@ func session(seed uint64, calls int) []event {
 	events := []event{{hear: "Please repair " + word() + " in the parser."}}
 	seen := []string{"nothing_yet"}
 	for i := range calls {
-		a := Act{Action: pick([]string{"cat ", "grep ", "edit "}) + pick(seen), Kind: pick(kindsOfCall)}
+		a := Act{Action: pick([]string{"cat ", "grep ", "edit "}) + pick(seen), Kind: pick(kindsOfCall), Further: random.IntN(5) == 0}
+		if !a.Further {
+			a.Step = fmt.Sprint("step ", seed, " ", i)
+		}
+		for range random.IntN(4) {
+			a.Links = append(a.Links, Link{fmt.Sprint("step ", seed, " ", random.IntN(i+1)), pick(linkKinds), random.Float64()})
+		}
 		if random.IntN(3) > 0 {
 			a.Thought = "I look at " + pick(seen) + " and " + word()
 		}
@@ -132,13 +138,7 @@ func TestScoresAreOfFeatures(t *testing.T) {
 		if x == nil {
 			continue
 		}
-		odds := BuiltIn().Bias
-		for n, name := range FeatureNames() {
-			k := slices.IndexFunc(BuiltIn().Features, func(f Feature) bool { return f.Name == name })
-			f := BuiltIn().Features[k]
-			odds += f.Weight * deviation(x[n], f.Mean, f.Scale)
-		}
-		if want := sigmoid(odds); math.Abs(got-want) > 1e-5 {
+		if want := BuiltIn().Score(x); math.Abs(got-want) > 1e-5 {
 			t.Fatalf("run %d has score %v, its features make %v", i, got, want)
 		}
 	}
@@ -171,7 +171,7 @@ func TestTook(t *testing.T) {
 	}{
 		{"a word of one observation", "grep only_first", []int{0}},
 		{"a word of both goes to the newer", "grep in_both", []int{1}},
-		{"a word within another, too", `{"path":"deep/dir/found.go"}`, []int{1}},
+		{"a word within another is not the same", `{"path":"deep/dir/found.go"}`, []int{0}},
 		{"one that the user said is not taken from anywhere", "grep said_by_user", nil},
 		{"one that nobody has seen", "grep never_seen", nil},
 		{"a line, out of JSON", `{"old":"x\n    return total / count # mean\n"}`, []int{1}},
@@ -201,6 +201,161 @@ func TestTook(t *testing.T) {
 				t.Errorf("it took again, from %v, what it has said itself", got)
 			}
 		})
+	}
+}
+
+// TestTookIsWhatAScanFinds proves that what is known of words and lines by number is what all texts, read anew, say.
+func TestTookIsWhatAScanFinds(t *testing.T) {
+	total := 0
+	for seed := range uint64(8) {
+		r := NewRanker(nil)
+		var said, seen []found
+		for k, e := range session(seed, 80) {
+			e.tell(r)
+			switch {
+			case e.act != nil:
+				action := find(unescaped.Replace(e.act.Action))
+				want := taken(action, said, seen)
+				if got := r.Took(); !slices.Equal(got, want) {
+					t.Fatalf("seed %d, event %d: %q took from runs %v, want %v", seed, k, e.act.Action, got, want)
+				}
+				total += len(want)
+				said = append(said, action, found{words: find(e.act.Thought).words})
+			case e.see != nil:
+				for _, x := range Cut(*e.see) {
+					seen = append(seen, find((*e.see)[x.From:x.To]))
+				}
+			default:
+				said = append(said, find(e.hear))
+			}
+		}
+	}
+	if total == 0 {
+		t.Error("nothing was taken")
+	}
+}
+
+// found are the specific words and the lines of a text, and the lines as they are without a viewer's numbers.
+type found struct{ words, lines, bare []string }
+
+func find(text string) found {
+	var f found
+	for _, w := range specificWord.FindAllString(text, -1) {
+		if w = strings.Trim(w, ".-/:"); len(w) >= leastSpecific {
+			f.words = append(f.words, w)
+		}
+	}
+	for l := range strings.SplitSeq(text, "\n") {
+		if t := strings.TrimSpace(l); len(t) >= leastLine {
+			f.lines = append(f.lines, t)
+			f.bare = append(f.bare, strings.TrimSpace(unnumbered(l)))
+		}
+	}
+	return f
+}
+
+// taken are the newest runs that have what an action takes, once for each thing.
+func taken(action found, said, seen []found) []int {
+	var out []int
+	newest := func(has func(found) bool) {
+		if slices.ContainsFunc(seen, has) {
+			for i := len(seen) - 1; ; i-- {
+				if has(seen[i]) {
+					out = append(out, i)
+					return
+				}
+			}
+		}
+	}
+	for i, w := range action.words {
+		has := func(f found) bool { return slices.Contains(f.words, w) }
+		if !slices.ContainsFunc(said, has) && !slices.Contains(action.words[:i], w) {
+			newest(has)
+		}
+	}
+	for i, l := range action.lines {
+		as := func(f found) bool { return slices.Contains(f.lines, l) }
+		if !slices.ContainsFunc(said, as) && !slices.Contains(action.lines[:i], l) && slices.ContainsFunc(seen, func(f found) bool {
+			return slices.Contains(f.lines, l) && slices.Contains(f.bare, l)
+		}) {
+			newest(func(f found) bool { return slices.Contains(f.bare, l) })
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestForgets proves that a session longer than what is ranked is ranked as far as that goes, and holds no more lists than
+// twice that.
+func TestForgets(t *testing.T) {
+	r := NewRanker(nil)
+	for i := 0; r.Len() < 3*mostRuns; i++ {
+		r.Act(Act{Action: "cat part", Kind: "view", Step: fmt.Sprint(i), Links: []Link{{Step: fmt.Sprint(i - 1), Kind: "file", Score: 1}}})
+		var b strings.Builder
+		for k := range 300 {
+			fmt.Fprintf(&b, "%s value_%d\n", strings.Repeat("x", textRun), 300*i+k)
+		}
+		r.See(b.String())
+	}
+	r.Act(Act{Action: fmt.Sprint("grep value_", r.Len()-mostRuns/2), Thought: "value_7 is long gone"})
+	if !slices.Equal(r.Took(), []int{r.Len() - mostRuns/2}) {
+		t.Errorf("took from %v", r.Took())
+	}
+	scores := r.Scores()
+	first := slices.IndexFunc(scores, func(s float64) bool { return s > 0 })
+	if n := len(scores) - first; n < mostRuns || n > mostRuns+600 {
+		t.Errorf("%d runs are ranked, want %d", n, mostRuns)
+	}
+	if r.Features(first-1) != nil || r.Features(first) == nil {
+		t.Errorf("features begin elsewhere than scores, at %d", first)
+	}
+	if n := len(r.specifics.ends); n > 2*mostRuns+600 {
+		t.Errorf("the words of %d runs are kept", n)
+	}
+	if got := r.Choose(make([]bool, r.Len()), scores, Choice{Cap: 1 << 20}); len(got) == 0 || got[0] < first {
+		t.Errorf("chose from run %v on", got[:min(len(got), 1)])
+	}
+}
+
+// TestLinks proves what the graph tells: of the newest step, its parents and theirs, what else rests on them, and
+// where that took from.
+func TestLinks(t *testing.T) {
+	r := NewRanker(nil)
+	do := func(name string, links ...Link) int {
+		r.Act(Act{Action: "look", Step: name, Links: links})
+		run, _ := r.See("seen\n")
+		return run
+	}
+	root := do("root")
+	parent := do("parent", Link{"root", "edit", 0.5}, Link{"never there", "edit", 1})
+	mate := do("mate")
+	sibling := do("sibling", Link{"parent", "file", 0.8}, Link{"mate", "literal", 0.5})
+	apart := do("apart")
+	r.Act(Act{Action: "look", Step: "now", Links: []Link{{"parent", "literal", 0.5}}})
+	r.Act(Act{Action: "look", Further: true, Links: []Link{{"apart", "test", 1}}}) // only a turn's first call has links
+	value := func(run int, name string) float64 {
+		return float64(r.Features(run)[slices.Index(FeatureNames(), name)])
+	}
+	for _, test := range []struct {
+		run  int
+		name string
+		want float64
+	}{
+		{parent, "ancestor", 0.5},
+		{root, "ancestor", 0.25},
+		{apart, "ancestor", 0},
+		{parent, "parent, literal", 0.5},
+		{parent, "parent, file", 0},
+		{root, "parent, edit", 0},
+		{sibling, "sibling", 0.4},
+		{apart, "sibling", 0},
+		{mate, "siblings rest on it", 0.2},
+		{apart, "never linked", 1},
+		{root, "never linked", 0},
+	} {
+		if got := value(test.run, test.name); math.Abs(got-test.want) > 1e-6 {
+			t.Errorf("run %d, %s: %v, want %v", test.run, test.name, got, test.want)
+		}
 	}
 }
 
@@ -284,22 +439,40 @@ func benchmarkScores(b *testing.B, runs int) {
 func BenchmarkScores5000(b *testing.B)  { benchmarkScores(b, 5000) }
 func BenchmarkScores20000(b *testing.B) { benchmarkScores(b, 20000) }
 
-// BenchmarkSession is a session of 10,000 observations, with what it keeps in memory.
-func BenchmarkSession(b *testing.B) {
+// benchmarkStep is what a step takes, ranking included, in a session that has so many behind it; and what the session keeps
+// in memory.
+func benchmarkStep(b *testing.B, steps int) {
+	random := rand.New(rand.NewPCG(1, 0))
 	var before, after runtime.MemStats
-	for b.Loop() {
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		r := NewRanker(nil)
-		for seed := range uint64(250) {
-			for _, e := range session(seed, 40) {
-				e.tell(r)
-			}
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r := NewRanker(nil)
+	step := func(i int) {
+		word := func() string { return fmt.Sprintf("name_%d", max(0, i-random.IntN(200))*10+random.IntN(10)) }
+		a := Act{Thought: "I look at " + word(), Action: "grep " + word() + " pkg/" + word() + ".go", Kind: "search", Step: fmt.Sprint(i)}
+		for range 6 {
+			a.Links = append(a.Links, Link{Step: fmt.Sprint(max(0, i-1-random.IntN(60))), Kind: "literal", Score: random.Float64()})
 		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MB")
-		b.ReportMetric(float64(r.Len()), "runs")
-		runtime.KeepAlive(r)
+		r.Act(a)
+		var text strings.Builder
+		for range 40 {
+			fmt.Fprintf(&text, "pkg/mod%d.go: %s = compute(%s, %d) // as it was before\n", random.IntN(500), word(), word(), random.IntN(100))
+		}
+		r.See(text.String())
 	}
+	for i := range steps {
+		step(i)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	for i := steps; b.Loop(); i++ {
+		step(i)
+		r.Scores()
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20)/(float64(steps)/1000), "MB/1000-steps")
+	b.ReportMetric(float64(r.Len())/float64(len(r.calls)), "runs/step")
 }
+
+func BenchmarkStep1k(b *testing.B)   { benchmarkStep(b, 1_000) }
+func BenchmarkStep10k(b *testing.B)  { benchmarkStep(b, 10_000) }
+func BenchmarkStep100k(b *testing.B) { benchmarkStep(b, 100_000) }

@@ -5,16 +5,20 @@ import "math"
 // sight is what there is to see from the newest call: what was said and seen lately, weighed by rarity, and how
 // every older run meets it.
 type sight struct {
-	now  int // the newest call
-	turn int // the first call of its turn: a turn's calls are made at once, and their answers seen together
-	runs int // those of calls before that: they are ranked
+	now        int   // the newest call
+	turn       int   // the first call of its turn: a turn's calls are made at once, and their answers seen together
+	oldest     int   // the first call that is ranked
+	firstStep  int32 // its step
+	from, runs int   // those of calls before that, but for the forgotten: they are ranked
 	// What the words of late texts weigh, by word. Most are 0.
 	specifics []specificWeight
 	parts     []partWeight
+	weighed   said      // those that are not 0
 	dirs      []float32 // how lately a folder was named, from 1 down
 	// What the ranked runs and the calls before the newest turn have.
 	meets []meeting
 	calls []meetings
+	kin   []kin // by step, from firstStep on
 	// The most of any run.
 	bestParts, bestLine, bestMatch float32
 	newestFiles, recentFiles       []int32
@@ -24,12 +28,14 @@ type sight struct {
 
 type specificWeight struct {
 	thought, action, recent, newest, older float32
+	matched                                bool
 	match, matchNewest                     float32 // how the parts of one that nobody has said meet late texts
 	rarity                                 float32
 }
 
 type partWeight struct {
 	thought, action, recent, newest, plan, task, failure float32
+	weighed                                              bool
 	said                                                 float32 // the greater of thought and action
 }
 
@@ -47,10 +53,8 @@ type meeting struct {
 
 // meetings sums up a call's runs.
 type meetings struct {
-	best     float32 // parts
-	unsaid   float32
-	ancestry float32
-	links    float32 // from the newest five calls
+	best   float32 // parts
+	unsaid float32
 }
 
 // How many calls count as late.
@@ -63,24 +67,64 @@ const (
 
 // look sees everything anew.
 func (s *sight) look(r *Ranker) {
-	*s = sight{now: len(r.calls) - 1, specifics: zero(s.specifics, len(r.words.specifics)), parts: zero(s.parts, len(r.words.partRuns)), dirs: zero(s.dirs, len(r.words.dirs)),
-		meets: s.meets, calls: s.calls, newestFiles: s.newestFiles[:0], recentFiles: s.recentFiles[:0]}
+	s.forget()
+	*s = sight{now: len(r.calls) - 1, specifics: grown(s.specifics, len(r.words.specifics)), parts: grown(s.parts, len(r.words.partRuns)), dirs: zero(s.dirs, len(r.words.dirs)),
+		weighed: s.weighed, meets: s.meets, kin: s.kin, calls: s.calls, newestFiles: s.newestFiles[:0], recentFiles: s.recentFiles[:0]}
 	if s.now >= 0 {
 		s.turn = int(r.calls[s.now].turn)
 	}
-	s.calls = zero(s.calls, s.turn)
 	if s.turn == 0 {
 		return
 	}
-	s.runs = int(r.calls[s.turn].from)
-	s.meets = zero(s.meets, s.runs)
+	s.oldest = min(r.oldest, s.turn)
+	s.calls = zero(s.calls, s.turn-s.oldest)
+	s.from, s.runs = r.from(), int(r.calls[s.turn].from)
+	s.meets = zero(s.meets, max(0, s.runs-s.from))
 	s.total = log(len(r.runs) + 1)
 	s.weigh(r)
-	s.matchUnsaid(r)
-	s.ancestors(r)
-	for i := range s.runs {
+	s.meetSteps(r)
+	for i := s.from; i < s.runs; i++ {
 		s.meet(r, i)
 	}
+}
+
+// forget makes the weights of the last look 0 again: there are far more words in a session than any look meets.
+func (s *sight) forget() {
+	for _, w := range s.weighed.specifics {
+		s.specifics[w] = specificWeight{}
+	}
+	for _, p := range s.weighed.parts {
+		s.parts[p] = partWeight{}
+	}
+	s.weighed.specifics, s.weighed.parts = s.weighed.specifics[:0], s.weighed.parts[:0]
+}
+
+// word is what a specific word weighs; its rarity is always there.
+func (s *sight) word(r *Ranker, w int32) *specificWeight {
+	x := &s.specifics[w]
+	if x.rarity == 0 {
+		x.rarity = max(0, s.total-log(int(r.words.specifics[w].runs)+1)) + 0.1
+		s.weighed.specifics = append(s.weighed.specifics, w)
+	}
+	return x
+}
+
+// part is what a part weighs, to be set.
+func (s *sight) part(p int32) *partWeight {
+	x := &s.parts[p]
+	if !x.weighed {
+		x.weighed = true
+		s.weighed.parts = append(s.weighed.parts, p)
+	}
+	return x
+}
+
+// grown gives old with zero values at its end, n in all.
+func grown[T any](old []T, n int) []T {
+	if n <= len(old) {
+		return old
+	}
+	return append(old, make([]T, n-len(old))...)
 }
 
 // zero gives n zero values, in the place of old if there is room.
@@ -97,9 +141,6 @@ func log(n int) float32 { return float32(math.Log(float64(n))) }
 
 // weigh weighs the words of late texts.
 func (s *sight) weigh(r *Ranker) {
-	for w := range s.specifics {
-		s.specifics[w].rarity = max(0, s.total-log(int(r.words.specifics[w].runs)+1)) + 0.1
-	}
 	for i := s.turn; i <= s.now; i++ {
 		s.newestFiles = append(s.newestFiles, r.calls[i].files...)
 		s.sayNewest(r, &r.calls[i])
@@ -110,19 +151,21 @@ func (s *sight) weigh(r *Ranker) {
 		c := &r.calls[i]
 		for _, words := range [][]int32{c.thought.specifics, c.action.specifics} {
 			for _, w := range words {
-				x := &s.specifics[w]
+				x := s.word(r, w)
 				x.recent = max(x.recent, weight*x.rarity)
 			}
 		}
 		for _, parts := range [][]int32{c.thought.parts, c.action.parts} {
 			for _, p := range parts {
-				s.parts[p].recent = max(s.parts[p].recent, weight*s.rarity(r, p))
+				x := s.part(p)
+				x.recent = max(x.recent, weight*s.rarity(r, p))
 			}
 		}
 		if i >= s.turn-2 {
 			for n := c.from; n < c.to; n++ {
 				for _, w := range r.specifics.of(int(n)) {
-					s.specifics[w].older = s.specifics[w].rarity
+					x := s.word(r, w)
+					x.older = x.rarity
 				}
 			}
 		}
@@ -131,7 +174,7 @@ func (s *sight) weigh(r *Ranker) {
 		}
 	}
 	for _, p := range r.heard.parts {
-		s.parts[p].task = s.rarity(r, p)
+		s.part(p).task = s.rarity(r, p)
 	}
 	s.weighLately(r)
 }
@@ -142,25 +185,30 @@ func (s *sight) rarity(r *Ranker, part int32) float32 {
 
 func (s *sight) sayNewest(r *Ranker, c *call) {
 	for _, w := range c.thought.specifics {
-		s.specifics[w].thought = s.specifics[w].rarity
+		x := s.word(r, w)
+		x.thought = x.rarity
 	}
 	for _, w := range c.action.specifics {
-		s.specifics[w].action = s.specifics[w].rarity
+		x := s.word(r, w)
+		x.action = x.rarity
 	}
 	for _, p := range c.thought.parts {
-		s.parts[p].thought = s.rarity(r, p)
-		s.parts[p].said = s.parts[p].thought
+		x := s.part(p)
+		x.thought = s.rarity(r, p)
+		x.said = x.thought
 	}
 	for _, p := range c.action.parts {
-		s.parts[p].action = s.rarity(r, p)
-		s.parts[p].said = s.parts[p].action
+		x := s.part(p)
+		x.action = s.rarity(r, p)
+		x.said = x.action
 	}
 	for n := int(c.from); n < int(c.to); n++ {
 		for _, w := range r.specifics.of(n) {
-			s.specifics[w].newest = s.specifics[w].rarity
+			x := s.word(r, w)
+			x.newest = x.rarity
 		}
 		for _, p := range r.parts.of(n) {
-			s.parts[p].newest = s.rarity(r, p)
+			s.part(p).newest = s.rarity(r, p)
 		}
 	}
 }
@@ -169,7 +217,7 @@ func (s *sight) sayNewest(r *Ranker, c *call) {
 func (s *sight) weighLately(r *Ranker) {
 	for i := s.now; i >= 0 && i > s.now-plannedCalls; i-- {
 		for _, p := range r.calls[i].thought.parts {
-			s.parts[p].plan = s.rarity(r, p)
+			s.part(p).plan = s.rarity(r, p)
 		}
 	}
 	for i := s.now; i >= 0 && i > s.now-plannedCalls; i-- {
@@ -180,7 +228,7 @@ func (s *sight) weighLately(r *Ranker) {
 	for i := s.now; i >= 0 && i > s.now-failedCalls; i-- {
 		if c := &r.calls[i]; c.failed {
 			for _, p := range c.failure {
-				s.parts[p].failure = s.rarity(r, p)
+				s.part(p).failure = s.rarity(r, p)
 			}
 			break
 		}
@@ -208,58 +256,28 @@ func indicator(b bool) float32 {
 	return 0
 }
 
-// matchUnsaid meets the specific words that nobody has said with late texts by their parts: an agent that speaks of a
-// "parser for dates" may mean parse_date.
-func (s *sight) matchUnsaid(r *Ranker) {
-	for w := range s.specifics {
-		known := &r.words.specifics[w]
-		parts := r.words.partsOf.of(w)
-		if known.said || known.last < 0 || len(parts) == 0 {
-			continue
-		}
-		var said, newest float32
-		for _, p := range parts {
-			said += max(s.parts[p].said, s.parts[p].recent/2)
-			newest += s.parts[p].newest
-		}
-		root := float32(math.Sqrt(float64(len(parts))))
-		s.specifics[w].match, s.specifics[w].matchNewest = said/root, newest/root
+// match meets a specific word that nobody has said with late texts by its parts: an agent that speaks of a "parser for
+// dates" may mean parse_date.
+func (s *sight) match(r *Ranker, word int32, x *specificWeight) {
+	parts := r.words.partsOf.of(int(word))
+	if x.matched || len(parts) == 0 {
+		return
 	}
-}
-
-// ancestors walks from the newest calls to those whose observations they rest on.
-func (s *sight) ancestors(r *Ranker) {
-	const decay, least = 0.6, 0.02
-	reached := make([]float32, s.now+1)
-	for i := s.turn; i <= s.now; i++ {
-		reached[i] = 1
+	x.matched = true
+	var said, newest float32
+	for _, p := range parts {
+		said += max(s.parts[p].said, s.parts[p].recent/2)
+		newest += s.parts[p].newest
 	}
-	for i, weight := range []float32{0.7, 0.5} {
-		if i < s.turn {
-			reached[s.turn-1-i] = weight
-		}
-	}
-	for i := s.now; i >= 0; i-- {
-		if reached[i] < least {
-			continue
-		}
-		for _, l := range r.calls[i].links {
-			reached[l.call] = max(reached[l.call], decay*reached[i])
-			if i > s.now-recentCalls && int(l.call) < s.turn {
-				s.calls[l.call].links += l.weight
-			}
-		}
-	}
-	for i := range s.calls {
-		s.calls[i].ancestry = reached[i]
-	}
+	root := float32(math.Sqrt(float64(len(parts))))
+	x.match, x.matchNewest = said/root, newest/root
 }
 
 // meet looks at one run.
 func (s *sight) meet(r *Ranker, i int) {
-	m, u := &s.meets[i], &r.runs[i]
+	m, u := &s.meets[i-s.from], &r.runs[i]
 	for _, w := range r.specifics.of(i) {
-		x, known := &s.specifics[w], &r.words.specifics[w]
+		x, known := s.word(r, w), &r.words.specifics[w]
 		m.thought += x.thought
 		m.action += x.action
 		m.recent += x.recent
@@ -271,6 +289,7 @@ func (s *sight) meet(r *Ranker, i int) {
 		if known.dir >= 0 {
 			m.dir = max(m.dir, s.dirs[known.dir])
 		}
+		s.match(r, w, x)
 		m.unsaid++
 		m.unsaidRarity += x.rarity
 		if known.last == int32(i) {
@@ -293,7 +312,7 @@ func (s *sight) meet(r *Ranker, i int) {
 		m.edited += indicator(x.edit)
 	}
 	s.bestParts, s.bestLine, s.bestMatch = max(s.bestParts, m.parts), max(s.bestLine, m.line), max(s.bestMatch, m.match)
-	c := &s.calls[u.call]
+	c := &s.calls[int(u.call)-s.oldest]
 	c.best = max(c.best, m.parts)
 	c.unsaid += m.unsaidHere
 }

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +19,7 @@ const (
 	mostSpecific  = 120
 	leastPart     = 3
 	mostPart      = 64 // what is longer is data
+	mostPieces    = 1 << 17
 )
 
 // vocabulary numbers the words of a session, from 0, so that runs are lists of small numbers.
@@ -65,6 +67,9 @@ func (v *vocabulary) specificIn(text string) []int32 {
 				if w = strings.Trim(w, ".-/:"); w != "" {
 					found = append(found, v.specific(w))
 				}
+			}
+			if len(v.pieces) >= mostPieces {
+				clear(v.pieces)
 			}
 			if len(piece) <= mostPart {
 				v.pieces[strings.Clone(piece)] = found
@@ -236,11 +241,27 @@ func (m *marks) add(n int32) bool {
 
 // lists are many short lists, end to end.
 type lists struct {
-	ends []int
-	all  []int32
+	first int // those before it were dropped, and are empty
+	ends  []int
+	all   []int32
 }
 
-func (l *lists) len() int { return len(l.ends) }
+func (l *lists) len() int { return l.first + len(l.ends) }
+
+// drop empties the lists before one, if that halves what there is.
+func (l *lists) drop(before int) {
+	n := before - l.first
+	if n <= len(l.ends)/2 {
+		return
+	}
+	cut := l.ends[n-1]
+	l.all = slices.Clone(l.all[cut:])
+	l.ends = slices.Clone(l.ends[n:])
+	for i := range l.ends {
+		l.ends[i] -= cut
+	}
+	l.first = before
+}
 
 func (l *lists) add(list []int32) {
 	l.all = append(l.all, list...)
@@ -248,11 +269,14 @@ func (l *lists) add(list []int32) {
 }
 
 func (l *lists) of(i int) []int32 {
-	from := 0
-	if i > 0 {
-		from = l.ends[i-1]
+	i -= l.first
+	switch {
+	case i < 0:
+		return nil
+	case i == 0:
+		return l.all[:l.ends[0]]
 	}
-	return l.all[from:l.ends[i]]
+	return l.all[l.ends[i-1]:l.ends[i]]
 }
 
 var (

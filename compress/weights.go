@@ -14,7 +14,7 @@ import (
 )
 
 // WeightsVersion is the version of the features and of how they are weighed.
-const WeightsVersion = 1
+const WeightsVersion = 2
 
 // Weights are what a Ranker has learned: a run's log-odds are Bias and the sum over its features of
 // Weight × (value − Mean) × Scale, where no feature counts for more than 6 deviations.
@@ -25,7 +25,7 @@ type Weights struct {
 	Rows     int       `json:"rows"`      // examples
 	Taken    int       `json:"taken"`     // examples of which something was taken
 	Bias     float32   `json:"bias"`
-	Features []Feature `json:"features"`
+	Features []Feature `json:"features"` // in the order of FeatureNames
 }
 
 // Feature is how much one feature weighs.
@@ -67,6 +67,8 @@ func LoadWeights(r io.Reader) (*Weights, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
+	names := FeatureNames()
+	slices.SortFunc(w.Features, func(a, b Feature) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
 	return &w, nil
 }
 
@@ -107,6 +109,15 @@ func (w *Weights) check() error {
 		return fmt.Errorf("%w: features %s", ErrWeights, strings.Join(faults, "; "))
 	}
 	return nil
+}
+
+// Score says how likely something is taken from a run with these features, from Ranker.Features, as Ranker.Scores does.
+func (w *Weights) Score(features []float32) float64 {
+	odds := w.Bias
+	for i, f := range w.Features {
+		odds += f.Weight * deviation(features[i], f.Mean, f.Scale)
+	}
+	return sigmoid(odds)
 }
 
 func finite(x float32) bool { return math.Abs(float64(x)) <= math.MaxFloat32 }

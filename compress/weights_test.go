@@ -54,10 +54,10 @@ func TestWeightsErrors(t *testing.T) {
 	}{
 		{"nothing", "", []string{"EOF"}},
 		{"no JSON", "weights", []string{"invalid character"}},
-		{"another version", strings.Replace(whole, `"version": 1`, `"version": 7`, 1), []string{"version 7", "want 1"}},
+		{"another version", strings.Replace(whole, `"version": 2`, `"version": 7`, 1), []string{"version 7", "want 2"}},
 		{"no version", "{}", []string{"version 0"}},
 		{"a feature that is not known", strings.Replace(whole, `"age share"`, `"phase of the moon"`, 1), []string{`unknown: ["phase of the moon"]`, `missing: ["age share"]`}},
-		{"no features", `{"version": 1, "features": []}`, []string{"missing", `"age"`, `"used"`}},
+		{"no features", `{"version": 2, "features": []}`, []string{"missing", `"age"`, `"used"`}},
 		{"one twice", strings.Replace(whole, `"age share"`, `"age to 5"`, 1), []string{`twice: ["age to 5"]`}},
 		{"a number that is none", strings.Replace(whole, `"mean":`, `"mean":1e99,"was":`, 1), []string{"1e99"}},
 	}
@@ -82,7 +82,7 @@ func TestWeightsErrors(t *testing.T) {
 }
 
 func FuzzLoadWeights(f *testing.F) {
-	f.Add([]byte(`{"version": 1, "features": [{"name": "age"}]}`))
+	f.Add([]byte(`{"version": 2, "features": [{"name": "age"}]}`))
 	f.Add(builtIn)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w, err := LoadWeights(bytes.NewReader(data))

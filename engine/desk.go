@@ -104,7 +104,7 @@ func newDesk(w *compress.Weights, count func(string) int, decided map[NodeID][]d
 
 // take lets the desk see a node that follows, and applies what was decided after it.
 func (d *desk) take(k kept, n Node) {
-	Feed(d.ranker, n.Step, func(i, from, to int) {
+	Feed(d.ranker, n, func(i, from, to int) {
 		d.learn()
 		c := n.Step.Calls[i]
 		if c.Observation == nil {

@@ -10,7 +10,7 @@ import (
 // from too, also where the words alone do not say so. A parent's runs score 1 + kinship times as much, and those
 // of each step further on half of that more.
 const (
-	kinship      = 10
+	kinship      = 3
 	kinAncestors = 10
 	kinParents   = 3 // of a step, that are walked
 )

@@ -4,9 +4,9 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -27,8 +27,6 @@ const (
 	fresh   = 3    // newest observations, which nobody pages out
 	horizon = 3    // calls
 	later   = 0.7  // what the next call after counts, and so on
-	most    = 8    // a run counts for no more
-	evened  = 0.7  // power, so that one call that copies a whole file is not all there is to learn
 	untaken = 0.12 // share of the runs that nothing was taken from which become examples, as there are so many
 )
 
@@ -83,10 +81,14 @@ func (s *Set) Weights(sessions []evidence.Session, date string, o compress.FitOp
 
 // examples are those of one session, the same at every time.
 func examples(ctx context.Context, s evidence.Session) ([]compress.Example, error) {
+	nodes, err := study(ctx, s.Steps)
+	if err != nil {
+		return nil, err
+	}
 	var took [][]int // by turn
 	var taken []int  // so far in this turn
 	collect := func(r *compress.Ranker) { taken = append(taken, r.Took()...) }
-	err := follow(ctx, s.Steps, collect, func(*compress.Ranker, int, int) {
+	err = follow(ctx, nodes, collect, func(*compress.Ranker, int, int) {
 		took, taken = append(took, taken), nil
 	})
 	if err != nil {
@@ -95,14 +97,14 @@ func examples(ctx context.Context, s evidence.Session) ([]compress.Example, erro
 	var out []compress.Example
 	random := rand.New(rand.NewPCG(seed(s.Hash), 0))
 	turn := 0
-	err = follow(ctx, s.Steps, func(*compress.Ranker) {}, func(r *compress.Ranker, calls, observed int) {
+	err = follow(ctx, nodes, func(*compress.Ranker) {}, func(r *compress.Ranker, calls, observed int) {
 		turn++
 		if calls < warmUp || calls > last || turn == len(took) {
 			return
 		}
 		taken := ahead(took[turn:min(len(took), turn+horizon)])
 		for i := 0; i < r.Len() && r.Run(i).Observation < observed-fresh; i++ {
-			e := compress.Example{Taken: math.Pow(min(taken[i], most), evened)}
+			e := compress.Example{Taken: taken[i]}
 			if e.Taken == 0 {
 				if random.Float64() > untaken {
 					continue
@@ -136,26 +138,37 @@ func seed(hash string) uint64 {
 	return h.Sum64()
 }
 
-// follow lets a ranker see a run as the engine does. It calls call after each call, and turn after each turn
-// that has calls, with how many calls and observations there were so far.
-func follow(ctx context.Context, steps []engine.Step, call func(r *compress.Ranker), turn func(r *compress.Ranker, calls, observed int)) error {
-	return followWith(ctx, compress.NewRanker(nil), steps, call, turn)
+// study gives the nodes that steps make, as each was when it was new.
+func study(ctx context.Context, steps []engine.Step) (nodes []engine.Node, err error) {
+	e, err := engine.Open("", &engine.Options{InMemory: true, NoSync: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	_, err = e.Session("run").Sync(ctx, steps, func(n engine.Node) { nodes = append(nodes, n) })
+	return nodes, err
 }
 
-func followWith(ctx context.Context, r *compress.Ranker, steps []engine.Step, call func(r *compress.Ranker), turn func(r *compress.Ranker, calls, observed int)) error {
+// follow lets a ranker see a run as the engine does. It calls call after each call, and turn after each turn
+// that has calls, with how many calls and observations there were so far.
+func follow(ctx context.Context, nodes []engine.Node, call func(r *compress.Ranker), turn func(r *compress.Ranker, calls, observed int)) error {
+	return followWith(ctx, compress.NewRanker(&compress.Weights{}), nodes, call, turn) // what it says does not matter
+}
+
+func followWith(ctx context.Context, r *compress.Ranker, nodes []engine.Node, call func(r *compress.Ranker), turn func(r *compress.Ranker, calls, observed int)) error {
 	calls, observed := 0, 0
-	for _, s := range steps {
+	for _, n := range nodes {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		engine.Feed(r, s, func(_, from, to int) {
+		engine.Feed(r, n, func(_, from, to int) {
 			calls++
 			if to > from {
 				observed++
 			}
 			call(r)
 		})
-		if len(s.Calls) > 0 {
+		if len(n.Step.Calls) > 0 {
 			turn(r, calls, observed)
 		}
 	}
