@@ -32,7 +32,7 @@ func (v vocabulary) invented(text string) []string {
 	var out []string
 	had := map[string]bool{}
 	check := func(w string) bool {
-		if _, ok := v[w]; !ok && !had[w] {
+		if !v.has(w) && !had[w] {
 			had[w] = true
 			out = append(out, w)
 		}
@@ -42,6 +42,23 @@ func (v vocabulary) invented(text string) []string {
 	numbered(text)(check)
 	marked(text)(check)
 	return out
+}
+
+// has reports whether the vocabulary has a word, or one that begins so where it was cut off.
+func (v vocabulary) has(w string) bool {
+	if _, ok := v[w]; ok {
+		return true
+	}
+	begin, cut := strings.CutSuffix(w, "…")
+	if !cut {
+		return false
+	}
+	for known := range v {
+		if strings.HasPrefix(known, begin) {
+			return true
+		}
+	}
+	return false
 }
 
 // seen is text without characters that take no room, such as a space of no width: between them a made-up word is in

@@ -33,6 +33,7 @@ func TestInvented(t *testing.T) {
 		{"a variable", "echo $PATH", "It prints $HOME.", []string{"$HOME"}},
 		{"a qualified name", "foo::Bar", "It calls foo::Baz and foo::Bar.", []string{"foo::Baz"}},
 		{"a home", "cd ~/src", "It enters ~/.ssh and ~/src.", []string{"~/.ssh"}},
+		{"a path cut off", "cd x/pkgs", "It enters x/pkg… and y/pkg…", []string{"y/pkg…"}},
 		{"a dash is no mark by itself", "make", "It fails - the build - again.", nil},
 		{"dots at the end are none either", "make", "It waits... then fails.", nil},
 		{"escapes of arguments separate words", `{"cmd":"a\nfoo_bar"}`, "It runs foo_bar.", nil},

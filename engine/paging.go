@@ -168,6 +168,9 @@ func (s *Session) desk(ctx context.Context, p Policy, path []kept) (*desk, error
 			delete(s.desks, p.String())
 			return nil, err
 		}
+		if s.engine.ablation.NoGraph {
+			n.Parents = nil
+		}
 		d.take(k, n)
 	}
 	return d, nil

@@ -43,13 +43,16 @@ const (
 )
 
 // A tight budget forces page-outs, and each is a rewrite: fewer of the newest observations stay, so that each frees
-// more, none is made early that has not paid more than its price, and the room that it makes is used.
+// more, none is made early that has not paid more than its price, and what comes back must be worth more, the
+// smaller the budget: it takes the room in which the epoch could have grown.
 const (
 	tightBudget   = 48000 // tokens; from here on the level is as without a budget
 	tightTrigger  = 0.6   // of the budget
 	tightPatience = 1.4
 	tightApart    = 20
-	tightChoice   = 0.67 // of the threshold
+	tightCap      = 3000
+	tightChoice   = 20000 // tokens of budget with which the threshold is as without one
+	tightLowest   = 0.6   // of the threshold
 )
 
 // under is the level as a budget changes it.
@@ -58,7 +61,8 @@ func (l level) under(budget int) level {
 		return l
 	}
 	l.keep, l.trigger, l.patience, l.apart, l.carry = stays, int(tightTrigger*float64(budget)), tightPatience, tightApart, 1
-	l.choice.Threshold *= tightChoice
+	l.choice.Threshold *= max(tightLowest, tightChoice/float64(budget))
+	l.choice.Cap = min(l.choice.Cap, tightCap)
 	return l
 }
 

@@ -106,7 +106,7 @@ func Run(ctx context.Context, sessions []Session, policies []string, o Options) 
 func prepare(ctx context.Context, sessions []Session, o Options) ([]Fit, error) {
 	fits := make([]Fit, max(1, o.Folds))
 	for f := range fits {
-		fit, err := FitWeights(o.Engine, o.Engine.Weights)
+		fit, err := FitWeights(o.Engine, o.Engine.Weights, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -131,12 +131,15 @@ func prepare(ctx context.Context, sessions []Session, o Options) ([]Fit, error) 
 	return fits, nil
 }
 
-// FitWeights replays the engine's policies with these weights; nil are the built-in ones.
-func FitWeights(o engine.ReplayOptions, w *compress.Weights) (Fit, error) {
+// FitWeights replays the engine's policies with these weights, and variants without the graph with those that were
+// fitted without it; nil are the built-in ones.
+func FitWeights(o engine.ReplayOptions, w, noGraph *compress.Weights) (Fit, error) {
 	o.Weights = nil
 	f := Fit{ID: fmt.Sprintf("%+v", o)}
-	o.Weights = w
-	if w != nil {
+	for _, w := range []*compress.Weights{w, noGraph} {
+		if w == nil {
+			continue
+		}
 		var b bytes.Buffer
 		if err := w.Write(&b); err != nil {
 			return Fit{}, err
@@ -149,6 +152,10 @@ func FitWeights(o engine.ReplayOptions, w *compress.Weights) (Fit, error) {
 			return err
 		}
 		options := o
+		options.Weights = w
+		if v.Ablation.NoGraph && noGraph != nil {
+			options.Weights = noGraph
+		}
 		options.First, options.Ablation, options.Strategy = first, v.Ablation, cmp.Or(v.Strategy, o.Strategy)
 		return engine.Replay(ctx, steps, v.Policy, options, emit)
 	}

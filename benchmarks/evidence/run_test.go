@@ -22,7 +22,7 @@ func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 func plainFit(t testing.TB) Fit {
 	t.Helper()
-	f, err := FitWeights(engine.ReplayOptions{}, nil)
+	f, err := FitWeights(engine.ReplayOptions{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,6 +95,12 @@ func ParseVariant(name string) (Variant, error) {
 	return v, nil
 }
 
+// WithoutGraph reports whether a name is of a variant that predicts without the graph.
+func WithoutGraph(name string) bool {
+	v, err := ParseVariant(name)
+	return err == nil && v.Ablation.NoGraph
+}
+
 // walking sets how many parents of a step (m) or ancestors (W) are walked: in the policy's name, if it has them there.
 func (v Variant) walking(what string, n int) (Variant, error) {
 	kind, numbers, _ := strings.Cut(v.Policy.String(), ":")

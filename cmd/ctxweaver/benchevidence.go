@@ -264,7 +264,13 @@ func (a *app) crossFit(ctx context.Context, b benchEvidence, sessions []evidence
 		if err != nil {
 			return evidence.Fit{}, err
 		}
-		return evidence.FitWeights(b.Engine, w)
+		var noGraph *compress.Weights
+		if slices.ContainsFunc(b.policies, evidence.WithoutGraph) {
+			if noGraph, err = set.Weights(train, "", compress.FitOptions{Without: compress.OfGraph}); err != nil {
+				return evidence.Fit{}, err
+			}
+		}
+		return evidence.FitWeights(b.Engine, w, noGraph)
 	}, nil
 }
 
