@@ -68,7 +68,6 @@ type run struct {
 	used   float32
 	usedAt int32 // the newest call that took from it, counted from 1
 	fixed  float32
-	text   string
 }
 
 // call is an Act with what is known of it. What is counted in calls is counted from 1; 0 is never.
