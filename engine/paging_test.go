@@ -427,7 +427,7 @@ func TestBudgetLeavesEpochs(t *testing.T) {
 	for _, p := range []engine.Policy{engine.WorkingSet, engine.WorkingSetLean, engine.WorkingSetRich} {
 		k := newKeeper(t)
 		w := k.live(work(rand.New(rand.NewSource(15)), 60), engine.Request{Policy: p, Budget: 20000})
-		if w.Epoch.PageOuts < 3 || w.Epoch.PageOuts > 20 {
+		if w.Epoch.PageOuts < 3 || w.Epoch.PageOuts > 15 {
 			t.Errorf("%s: %d page-outs in 60 requests of 20000 tokens", p, w.Epoch.PageOuts)
 		}
 	}
