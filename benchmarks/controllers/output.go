@@ -3,13 +3,13 @@ package controllers
 import (
 	"encoding/csv"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 )
 
 // record is one question with one controller's answer, for the table of questions.
@@ -61,22 +61,11 @@ func (r *Report) Write(dir string) error {
 		{"results.json", r.json},
 		{"questions.csv", r.questions},
 	} {
-		if err := create(filepath.Join(dir, part.name), part.write); err != nil {
+		if err := evidence.WriteFile(filepath.Join(dir, part.name), part.write); err != nil {
 			return err
 		}
 	}
 	return r.plots(dir)
-}
-
-func create(path string, write func(io.Writer) error) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(write(file), file.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
 }
 
 func (r *Report) json(w io.Writer) error {

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 )
 
 var (
@@ -165,7 +167,7 @@ func save(path, kind string, column [][]*plot.Plot, legend plot.Legend) error {
 	for i, c := range plot.Align(column, tiles, draw.Crop(inner, 0, plotWidth-inner.Size().X, 0, 0)) {
 		column[i][0].Draw(c[0])
 	}
-	return create(path, func(w io.Writer) error {
+	return evidence.WriteFile(path, func(w io.Writer) error {
 		_, err := canvas.WriteTo(w)
 		return err
 	})

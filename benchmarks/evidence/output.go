@@ -26,14 +26,15 @@ func (r *Report) Write(dir string, results []Result) error {
 		{"manifest.json", func(w io.Writer) error { return indented(w, r.Manifest) }},
 		{"steps.csv", func(w io.Writer) error { return r.steps(w, results) }},
 	} {
-		if err := create(filepath.Join(dir, part.name), part.write); err != nil {
+		if err := WriteFile(filepath.Join(dir, part.name), part.write); err != nil {
 			return err
 		}
 	}
 	return r.plots(dir, results)
 }
 
-func create(path string, write func(io.Writer) error) error {
+// WriteFile makes a file of what write writes. An error names the file.
+func WriteFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func (d *drawing) save(dir string) error {
 		for i, c := range plot.Align(column, tiles, draw.Crop(inner, 0, plotWidth-inner.Size().X, 0, 0)) {
 			d.plots[i].Draw(c[0])
 		}
-		err = create(filepath.Join(dir, d.name+"."+kind), func(w io.Writer) error {
+		err = WriteFile(filepath.Join(dir, d.name+"."+kind), func(w io.Writer) error {
 			_, err := canvas.WriteTo(w)
 			return err
 		})
