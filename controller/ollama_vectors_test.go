@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,10 +102,10 @@ func TestVectorsAreForgotten(t *testing.T) {
 func TestVectorsMadeInTimeAreKept(t *testing.T) {
 	var asked []string
 	right := bags(&asked, "ran")
-	requests := 0
+	var requests atomic.Int32 // the one that was given up may end while the next is there
 	f := &fake{t: t}
 	f.embed = func(w http.ResponseWriter, r *http.Request) {
-		if requests++; requests == 2 {
+		if requests.Add(1) == 2 {
 			<-r.Context().Done()
 			return
 		}

@@ -172,8 +172,8 @@ func (c *counsel) work(ctx context.Context) {
 			}
 			how, err := c.hear(ctx, a)
 			c.mark(how, err)
+			c.rest() // before anyone goes on: the next question is alone again
 			close(a.done)
-			c.rest()
 		}
 	}
 }
