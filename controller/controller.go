@@ -17,6 +17,15 @@ type Turn struct {
 	Calls   []Call
 }
 
+// Told is all the text of a turn that a summary of it, or a reason, may take words from.
+func (t Turn) Told() []string {
+	out := append([]string{t.Task, t.Thought}, t.User...)
+	for _, c := range t.Calls {
+		out = append(out, c.Name, c.Args, c.Observation)
+	}
+	return out
+}
+
 // Call is one tool call of a turn with what answered it.
 type Call struct {
 	Name        string

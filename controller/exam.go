@@ -282,7 +282,7 @@ func (x *examination) write(ctx context.Context, planted PlantedCase) error {
 		s, _ := Rules{}.Summarize(ctx, SummaryQuestion{Turn: parent, Facts: Extract(parent)}) // rules cannot fail
 		q.Parents = append(q.Parents, s.Dependency)
 	}
-	known := sources(append(told(t), q.Parents...)...)
+	known := sources(append(t.Told(), q.Parents...)...)
 	raw, err := x.raw(ctx, t)
 	if err != nil {
 		return err

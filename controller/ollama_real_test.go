@@ -183,7 +183,7 @@ func TestRealSummary(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%+v, %v", s, err)
-	if made := sources(append(told(turn), q.Parents...)...).invented(s.Step + " " + s.Dependency); len(made) > 0 {
+	if made := sources(append(turn.Told(), q.Parents...)...).invented(s.Step + " " + s.Dependency); len(made) > 0 {
 		t.Errorf("made up: %q", made)
 	}
 }

@@ -26,7 +26,7 @@ func (o *Ollama) Summarize(ctx context.Context, q SummaryQuestion) (Summary, err
 			return err
 		}
 		s = Summary{By: m.Name, Origin: Origin{Model: m.Name, Digest: m.Digest, Prompt: stepPrompt.hash}}
-		known := sources(append(told(q.Turn), q.Parents...)...)
+		known := sources(append(q.Turn.Told(), q.Parents...)...)
 		r := o.roomIn(m)
 		task := o.cut(plainText(q.Turn.Task), r.task)
 		s.Step, err = o.summary(ctx, m, stepPrompt, filling{Task: task, Turn: o.account(q.Turn, 2*r.turn)}, stepWords, known, &s.Origin)
@@ -122,15 +122,6 @@ func once(text string) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-// told is all the text of a turn that a summary of it may take words from.
-func told(t Turn) []string {
-	out := append([]string{t.Task, t.Thought}, t.User...)
-	for _, c := range t.Calls {
-		out = append(out, c.Name, c.Args, c.Observation)
-	}
-	return out
 }
 
 // account is what a turn did and what came of it, in at most n tokens: of each observation the beginning and

@@ -133,7 +133,7 @@ func (q question) opinion(h heard, by string) Opinion {
 	}
 	if s := h.summary; s != nil && s.By != "rules" {
 		sign(&o, s.By, s.Origin)
-		known := append(told(q.sum.Turn), q.sum.Parents...)
+		known := append(q.sum.Turn.Told(), q.sum.Parents...)
 		var err error
 		if o.Summary, err = honest(s.Step, known); err != nil {
 			wrong = append(wrong, "summary: "+err.Error())
@@ -238,7 +238,7 @@ func (q question) parents(a controller.Answer, by string) []graphstore.Parent {
 // reason is why a model chose, as far as it makes nothing up.
 func (q question) reason(c controller.Choice) string {
 	text := cutText(onOneLine(c.Reason), mostReason)
-	known := told(q.choose.Turn)
+	known := q.choose.Turn.Told()
 	for _, p := range q.choose.Candidates {
 		known = append(known, p.Summary)
 	}
@@ -247,15 +247,6 @@ func (q question) reason(c controller.Choice) string {
 		return "the model chose it"
 	}
 	return text
-}
-
-// told is all the text of a turn that may be repeated.
-func told(t controller.Turn) []string {
-	out := append([]string{t.Task, t.Thought}, t.User...)
-	for _, c := range t.Calls {
-		out = append(out, c.Name, c.Args, c.Observation)
-	}
-	return out
 }
 
 // adopt gives the node with what an opinion adds to it. What rules found stays as it is and comes first; of
