@@ -151,6 +151,7 @@ func FuzzExtract(f *testing.F) {
 		{"", "Action: Click [16]"}, {"", "<read_file><path>a</path>"}, {"", "<function=bash>ls"}, {"edit", "1:2\nx"},
 		{"shell", `{"command":["bash","-lc","ls"]}`}, {"str_replace_editor", `{"command":"view","path":"/a"}`},
 		{"", "```bash\nls `x` 'y\n"}, {"bash", `{"command":"a <<<b <<- c 2>&1 &> d >| e \\"}`}, {"run_ipython", "open_file('a.b')"},
+		{"read", "a\x00b.go"}, {"write", "x/.."}, {"bash", "./a\x00.sh && a/.././."}, {"run_ipython", "open_file('a\x00.b')"},
 	} {
 		f.Add(seed[0], seed[1])
 	}

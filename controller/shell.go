@@ -279,9 +279,9 @@ func (c command) files(name string, args []string) []string {
 
 func numeric(w string) bool { return strings.Trim(w, "0123456789+-,.kKMG") == "" }
 
-// pathLike reports whether a word looks like a file: a slash inside, or a name with an ending.
+// pathLike reports whether a word looks like a file: a clean path with a slash inside, or a name with an ending.
 func pathLike(w string) bool {
-	if w == "" || len(w) > 300 || numeric(w) || strings.HasPrefix(w, "-") || strings.ContainsAny(w, " \n\t*?$`\"'<>|{}()[];&=,@%") || strings.Contains(w, "...") || strings.Contains(w, "://") {
+	if clean(w) == "" || len(w) > 300 || numeric(w) || strings.HasPrefix(w, "-") || strings.ContainsAny(w, " \n\t*?$`\"'<>|{}()[];&=,@%") || strings.Contains(w, "...") || strings.Contains(w, "://") {
 		return false
 	}
 	ext := path.Ext(w)
