@@ -43,7 +43,7 @@ func claim(dir string) error {
 		if err := replaceFile(dir, formatFile, fmt.Appendf(nil, "%s%d\n", formatText, format)); err != nil {
 			return fmt.Errorf("open store: %w", err)
 		}
-		return nil
+		return breakSeal(dir)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, formatFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func complete(dir string, names []fs.DirEntry) error {
 		}
 	}
 	if data != "" && !manifest {
-		return fmt.Errorf("open %s: %w: %s is gone though %s is there; restore the folder from a copy", dir, ErrDamaged, badger.ManifestFilename, data)
+		return fmt.Errorf("open %s: %w: %s is gone though %s is there; %s", dir, ErrDamaged, badger.ManifestFilename, data, startAnew)
 	}
 	return breakSeal(dir)
 }
@@ -101,7 +101,7 @@ func replaceFile(dir, name string, text []byte) error {
 func openBadger(dir string, opts *Options) (db *badger.DB, err error) {
 	defer func() { // Badger trusts some of what it reads
 		if p := recover(); p != nil {
-			err = fmt.Errorf("open %s: %w: %v; restore the folder from a copy", dir, ErrDamaged, p)
+			err = fmt.Errorf("open %s: %w: %v; %s", dir, ErrDamaged, p, startAnew)
 		}
 	}()
 	o := badger.DefaultOptions(dir).
@@ -121,7 +121,7 @@ func openBadger(dir string, opts *Options) (db *badger.DB, err error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	return nil, fmt.Errorf("open %s: %w: %w; restore the folder from a copy", dir, ErrDamaged, err)
+	return nil, fmt.Errorf("open %s: %w: %w; %s", dir, ErrDamaged, err, startAnew)
 }
 
 // owner says which process has the folder open, if its lock file tells.

@@ -154,6 +154,46 @@ func TestOpenDamaged(t *testing.T) {
 	}
 }
 
+// Without a true manifest Badger deletes the tables that it does not list. So whatever has become of the manifest,
+// and with or without a seal, the store is refused with what to do, and stays as it was.
+func TestOpenKeepsTables(t *testing.T) {
+	whole := t.TempDir()
+	s, err := Open(whole, &Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "s", work("s", 30)...)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := snapshot(t, whole)
+	text := files["MANIFEST"].text
+	flipped := bytes.Clone(text)
+	flipped[len(flipped)-1] ^= 0x55
+	for how, manifest := range map[string][]byte{"flipped": flipped, "cut": text[:len(text)-1], "cut to its head": text[:8], "emptied": {}, "removed": nil} {
+		for _, sealed := range []bool{true, false} {
+			dir := t.TempDir()
+			for name, f := range files {
+				if name == "MANIFEST" && manifest == nil || name == sealFile && !sealed {
+					continue
+				}
+				if name == "MANIFEST" {
+					f = image{manifest, int64(len(manifest))}
+				}
+				f.write(t, filepath.Join(dir, name))
+			}
+			before := readAll(t, dir)
+			_, err := Open(dir, nil)
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "import the sessions again") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s, sealed %t: %v", how, sealed, err)
+			}
+			if got := readAll(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
+				t.Errorf("%s, sealed %t: the folder has changed", how, sealed)
+			}
+		}
+	}
+}
+
 // image is a file without the empty space at its end, of which Badger's logs have a lot.
 type image struct {
 	text []byte

@@ -34,7 +34,10 @@ type file struct {
 	CRC  uint32 `json:"crc"`
 }
 
-// readSeal returns a zero seal if dir has none.
+// startAnew is what to do where Badger would lose what is left, or would not begin.
+const startAnew = "restore the folder from a copy, or import the sessions again into another"
+
+// readSeal returns a seal with nil Files if dir has none.
 func readSeal(dir string) (seal, error) {
 	var s seal
 	text, err := os.ReadFile(filepath.Join(dir, sealFile))
@@ -57,7 +60,8 @@ func (s seal) write(dir string) error {
 	return replaceFile(dir, sealFile, append(text, '\n'))
 }
 
-// breakSeal compares the files with the seal, and marks it open before Badger changes anything.
+// breakSeal compares the files with the seal, and marks it open before Badger changes anything. A store that has
+// none gets one without files.
 func breakSeal(dir string) error {
 	s, err := readSeal(dir)
 	if err != nil {
@@ -66,11 +70,13 @@ func breakSeal(dir string) error {
 	if err := s.compare(dir); err != nil {
 		// Another process may just have opened the store; then Badger's lock has the last word.
 		if again, rerr := readSeal(dir); rerr != nil || again.Closed == s.Closed {
-			return fmt.Errorf("open %s: %w: %w; restore the folder from a copy, or delete %s to open what is left", dir, ErrDamaged, err, sealFile)
+			return fmt.Errorf("open %s: %w: %w", dir, ErrDamaged, err)
 		}
 		return nil
 	}
-	if !s.Closed {
+	if s.Files == nil {
+		s.Files = map[string]file{}
+	} else if !s.Closed {
 		return nil
 	}
 	s.Closed = false
@@ -80,6 +86,7 @@ func breakSeal(dir string) error {
 	return nil
 }
 
+// compare fails with what is not as the seal says, and what to do.
 func (s seal) compare(dir string) error {
 	var total int64
 	for _, f := range s.Files {
@@ -94,7 +101,7 @@ func (s seal) compare(dir string) error {
 		if errors.Is(err, fs.ErrNotExist) && !s.Closed {
 			continue // it was merged with others before the process died
 		} else if err != nil {
-			return err
+			return fmt.Errorf("%w; %s", err, startAnew)
 		}
 		got := file{info.Size(), want.CRC}
 		if got == want && (!table || total <= maxSealed) {
@@ -102,44 +109,69 @@ func (s seal) compare(dir string) error {
 				return err
 			}
 		}
-		if got != want {
-			return fmt.Errorf("%s is not as it was", name)
+		switch {
+		case got == want:
+		case table: // Badger reads what is whole in it
+			return fmt.Errorf("%s is not as it was; restore the folder from a copy, or delete %s to open what is left", name, sealFile)
+		default:
+			return fmt.Errorf("%s is not as it was; %s", name, startAnew)
 		}
 	}
 	return s.compareManifest(dir)
 }
 
-// compareManifest finds a manifest that was cut after the process died: it has grown smaller, and does not
-// list tables that were there before and still are.
+// compareManifest finds a manifest that was cut, and does not list tables that it must: Badger would delete them.
 func (s seal) compareManifest(dir string) error {
-	want, ok := s.Files[badger.ManifestFilename]
-	if !ok || s.Closed {
-		return nil
+	tables, err := s.listed(dir)
+	if err != nil || len(tables) == 0 {
+		return err
 	}
 	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || info.Size() >= want.Size {
-		return err
-	}
 	manifest, _, err := badger.ReplayManifestFile(f, 0, badger.DefaultOptions(dir))
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; %s", err, startAnew)
 	}
-	for name := range s.Files {
+	for _, name := range tables {
 		var id uint64
 		if n, _ := fmt.Sscanf(name, "%d.sst", &id); n != 1 {
 			continue
 		}
-		_, listed := manifest.Tables[id]
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil && !listed {
-			return fmt.Errorf("%s is shorter than it was, and does not list %s", badger.ManifestFilename, name)
+		if _, ok := manifest.Tables[id]; !ok {
+			return fmt.Errorf("%s was cut, and does not list %s; %s", badger.ManifestFilename, name, startAnew)
 		}
 	}
 	return nil
+}
+
+// listed names the tables that the manifest must list: all that are there, if there is no seal; those that the
+// seal knows and that are there, if the process died and the manifest has grown smaller since.
+func (s seal) listed(dir string) ([]string, error) {
+	want, sealed := s.Files[badger.ManifestFilename]
+	if s.Files != nil {
+		if s.Closed || !sealed {
+			return nil, nil
+		}
+		info, err := os.Stat(filepath.Join(dir, badger.ManifestFilename))
+		if err != nil || info.Size() >= want.Size {
+			return nil, err
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		_, known := s.Files[e.Name()]
+		if filepath.Ext(e.Name()) == ".sst" && (known || s.Files == nil) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
 }
 
 // closeSeal seals the files of a store that was closed. What the last seal says of tables is still true.
