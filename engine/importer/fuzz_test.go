@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
@@ -32,6 +33,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(small), byte(3))
 	f.Add([]byte(`{"a":[{"b":"\ud800"`), byte(1))
 	f.Add([]byte("# aider\xff\x00"), byte(slices.Index(Formats(), "aider-history")+1)) // was kept as it is for its NUL
+	f.Add([]byte(utf16Text(small, binary.BigEndian)), byte(0))
 	names := append([]string{""}, Formats()...)
 	f.Fuzz(func(t *testing.T, data []byte, which byte) {
 		sound(t, data, names[int(which)%len(names)])

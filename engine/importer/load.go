@@ -3,6 +3,7 @@ package importer
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
@@ -20,7 +22,11 @@ import (
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	byteOrder = []byte{0xef, 0xbb, 0xbf}
+
+	// By these a text says how it is encoded.
+	utf8Mark    = []byte{0xef, 0xbb, 0xbf}
+	utf16Little = []byte{0xff, 0xfe}
+	utf16Big    = []byte{0xfe, 0xff}
 )
 
 // load reads a file whole, decompressed, as valid UTF-8 with plain line ends. Carriage returns
@@ -38,7 +44,7 @@ func load(r io.Reader, limit int64) (data []byte, cut, err error) {
 		return nil, nil, fmt.Errorf("damaged or cut off: %w", err)
 	}
 	cut = err
-	data = bytes.TrimPrefix(data, byteOrder)
+	data = decoded(data)
 	if bytes.Contains(data, []byte("\r\n")) {
 		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	}
@@ -49,6 +55,30 @@ func load(r io.Reader, limit int64) (data []byte, cut, err error) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
 	return data, cut, nil
+}
+
+// decoded takes the byte order mark off. What it says is UTF-16, as shells of Windows write it, becomes UTF-8.
+func decoded(data []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, utf16Little):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, utf16Big):
+		order = binary.BigEndian
+	default:
+		return bytes.TrimPrefix(data, utf8Mark)
+	}
+	out := make([]byte, 0, len(data))
+	for i := 2; i+1 < len(data); i += 2 {
+		r := rune(order.Uint16(data[i:]))
+		if utf16.IsSurrogate(r) && i+3 < len(data) {
+			if both := utf16.DecodeRune(r, rune(order.Uint16(data[i+2:]))); both != utf8.RuneError {
+				r, i = both, i+2
+			}
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 func decompressed(r io.Reader, limit int64) (io.Reader, error) {

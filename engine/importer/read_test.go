@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
@@ -60,6 +62,7 @@ func TestReadErrors(t *testing.T) {
 		{why: "an empty file", data: "", want: ErrEmpty},
 		{why: "only white space", data: "\n \r\n", want: ErrEmpty},
 		{why: "a byte order mark alone", data: "\ufeff", want: ErrEmpty},
+		{why: "that of UTF-16 alone", data: "\xff\xfe", want: ErrEmpty},
 		{why: "a known format without a conversation", data: `{"type":"file-history-snapshot","messageId":"m","snapshot":{}}`, want: ErrEmpty},
 		{why: "another JSON object says its keys", data: `{"name":"x","version":"1"}`, want: ErrUnknownFormat, says: `a JSON object of ["name" "version"]`},
 		{why: "a JSON list of numbers", data: `[1,2]`, want: ErrUnknownFormat, says: "a JSON list"},
@@ -163,6 +166,37 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 	if got := ts[0].Steps[0].Thought; got != "Y\uFFFDs." {
 		t.Errorf("got %q", got)
+	}
+}
+
+// utf16Text is the text as UTF-16 with a byte order mark, half of each character beyond 16 bits in a unit of its own.
+func utf16Text(text string, order binary.AppendByteOrder) string {
+	out := order.AppendUint16(nil, 0xfeff)
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = order.AppendUint16(out, unit)
+	}
+	return string(out)
+}
+
+// TestUTF16: what Windows writes by default is read as if it were UTF-8.
+func TestUTF16(t *testing.T) {
+	const said = "Yes ä 漢 😀"
+	data := strings.Replace(small, "Yes", said, 1)
+	little := utf16Text(data, binary.LittleEndian)
+	for why, c := range map[string]struct{ data, want string }{
+		"the low byte first":             {little, said + "."},
+		"the high byte first":            {utf16Text(data, binary.BigEndian), said + "."},
+		"Windows line ends":              {utf16Text("\r\n"+data+"\r\n", binary.LittleEndian), said + "."},
+		"compressed":                     {zipped(t, little), said + "."},
+		"an odd byte at the end":         {little + "\x00", said + "."},
+		"half of a character is no text": {strings.Replace(little, "\x3d\xd8\x00\xde", "\x3d\xd8", 1), "Yes ä 漢 \uFFFD."},
+	} {
+		ts, err := Read(strings.NewReader(c.data), "", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", why, err)
+		} else if got := ts[0].Steps[0].Thought; got != c.want {
+			t.Errorf("%s: got %q, want %q", why, got, c.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -94,13 +95,13 @@ func known(path string) (bool, error) {
 // plausible looks at the ending and the first bytes only, so that pictures and programs are not read
 // whole.
 func plausible(path string, head []byte) bool {
-	if strings.HasPrefix(string(head), string(gzipMagic)) || strings.HasPrefix(string(head), string(zstdMagic)) {
+	if bytes.HasPrefix(head, gzipMagic) || bytes.HasPrefix(head, zstdMagic) {
 		return true
 	}
-	switch first := strings.TrimSpace(strings.TrimPrefix(string(head), string(byteOrder))); {
-	case strings.IndexByte(first, 0) >= 0:
+	switch text := bytes.TrimSpace(decoded(head)); {
+	case bytes.IndexByte(text, 0) >= 0:
 		return false
-	case first == "", first[0] == '{', first[0] == '[':
+	case len(text) == 0, text[0] == '{', text[0] == '[':
 		return true
 	}
 	switch strings.ToLower(filepath.Ext(path)) {

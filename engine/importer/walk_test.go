@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ func TestWalk(t *testing.T) {
 	at := func(p string) string { return filepath.Join(root, p) }
 	write(t, at("b/session.json"), small)
 	write(t, at("a/deep/log.json.gz"), zipped(t, small))
+	write(t, at("b/windows.json"), utf16Text(small, binary.LittleEndian))
 	write(t, at("c/events/event-00001-x.json"), `{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"hi"}]}}`)
 	write(t, at("c/base_state.json"), `{"kind":"state"}`)
 	write(t, at("package.json"), `{"name":"x"}`)
@@ -33,7 +35,7 @@ func TestWalk(t *testing.T) {
 		t.Errorf("what cannot be read: %v, want torn.json.gz", got.Unread)
 	}
 	got.Unread = nil
-	want := Files{Paths: []string{at("a/deep/log.json.gz"), at("b/session.json"), at("c/events")}, Skipped: 6}
+	want := Files{Paths: []string{at("a/deep/log.json.gz"), at("b/session.json"), at("b/windows.json"), at("c/events")}, Skipped: 6}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
