@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,8 +19,9 @@ func newRemove(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm [SESSION]...",
 		Short: "Remove sessions with all their steps",
-		Long: `Remove sessions with all their steps: those that are named, or those that were not updated for some time. It
-asks before it does, unless --yes is given. Run gc afterwards to give the space back at once.`,
+		Long: `Remove sessions with all their steps: those that are named, or those whose newest step is some time old. That goes by
+the trace's own clock, where it has one, as sessions shows it, and not by when it was imported. It asks before it
+does, unless --yes is given. Run gc afterwards to give the space back at once.`,
 		Example: "  ctxweaver rm fix-discounts\n  ctxweaver rm --older-than 30d --yes",
 		Args:    arguments(0, -1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +51,7 @@ asks before it does, unless --yes is given. Run gc afterwards to give the space 
 			})
 		},
 	}
-	cmd.Flags().StringVar(&age, "older-than", "", "those not updated for so long, such as 12h, 30d or 2w")
+	cmd.Flags().StringVar(&age, "older-than", "", "those whose newest step is so old by the trace's own clock, such as 12h, 30d or 2w")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
@@ -67,7 +69,7 @@ func parseAge(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q: want hours, days or weeks, such as 12h, 30d or 2w", text)
 }
 
-// doomed are the sessions that are named, or else those last updated before a time.
+// doomed are the sessions that are named, or else those whose newest step is from before a time.
 func doomed(infos []engine.SessionInfo, names []string, before time.Time) ([]engine.SessionInfo, error) {
 	var out []engine.SessionInfo
 	seen := map[string]bool{}
@@ -107,7 +109,7 @@ func (a *app) remove(ctx context.Context, e *engine.Engine, doomed []engine.Sess
 			return err
 		}
 		if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
-			return fmt.Errorf("nothing was removed")
+			return errors.New("nothing was removed")
 		}
 	}
 	for _, name := range names {
