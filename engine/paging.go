@@ -60,11 +60,12 @@ func (s *Session) decideNext(ctx context.Context, d *desk, r Request, path []kep
 	if !repeated || r.At == "" { // a request of the past is as it was
 		wanted = append(pinned, wanted...)
 	}
-	if r.Budget > 0 {
+	if r.Budget != 0 {
 		r.Budget = max(1, r.Budget-s.pending(r.Pending))
 	}
-	if repeated {
-		return d.add(levels[r.Policy.level], r, wanted), nil
+	level := levels[r.Policy.level]
+	if repeated && !d.exceeds(level, r.Budget) {
+		return d.add(level, r, wanted), nil
 	}
 	var strategy Strategy
 	var because string
@@ -75,7 +76,10 @@ func (s *Session) decideNext(ctx context.Context, d *desk, r Request, path []kep
 	if err != nil {
 		return nil, err
 	}
-	c := d.decide(levels[r.Policy.level].adapt(strategy), r, wanted, pick)
+	c := d.decide(level.adapt(strategy), r, wanted, pick)
+	if repeated && c.Out == nil { // nothing more can leave
+		return d.add(level, r, wanted), nil
+	}
 	c.Strategy, c.Because = strategy, because
 	return &c, nil
 }
@@ -176,6 +180,9 @@ func (s *Session) desk(ctx context.Context, p Policy, path []kept) (*desk, error
 	return d, nil
 }
 
+// exceeds reports whether the prompt as it stands is over the budget.
+func (d *desk) exceeds(l level, budget int) bool { return budget > 0 && d.weigh(l).prompt > budget }
+
 // add pages in what is wanted for a request that was decided already; nil if nothing is missing.
 func (d *desk) add(l level, r Request, wanted []int) *decision {
 	c := decision{Kind: recalled, Behind: d.seen[len(d.seen)-1].place}
@@ -183,8 +190,11 @@ func (d *desk) add(l level, r Request, wanted []int) *decision {
 	if r.Budget > 0 {
 		prompt = d.weigh(l).prompt
 	}
-	room := roomIn(r.Budget, prompt)
-	if c.In = d.bring(wanted, room); len(c.In) == 0 {
+	c.In = d.bring(wanted, roomIn(r.Budget, prompt))
+	if r.Budget > 0 {
+		c.In = d.within(c.In, r.Budget-prompt)
+	}
+	if len(c.In) == 0 {
 		return nil
 	}
 	return &c

@@ -156,6 +156,46 @@ func TestPagingHoldsItsBudget(t *testing.T) {
 	}
 }
 
+// A request that is made again, with more to say or on a smaller budget, keeps it too, and so does what a budget leaves
+// nothing of: the window is the smallest there is.
+func TestBudgetOfARepeatedRequest(t *testing.T) {
+	steps := work(rand.New(rand.NewSource(21)), 14)
+	for _, tt := range []struct {
+		why     string
+		again   engine.Request
+		pending int // words
+		fits    bool
+	}{
+		{why: "the budget is smaller", again: engine.Request{Budget: 5000}, fits: true},
+		{why: "the user said more meanwhile", again: engine.Request{Budget: 9000}, pending: 3000, fits: true},
+		{why: "nothing fits", again: engine.Request{Budget: 1}},
+		{why: "tools took more than there is", again: engine.Request{Budget: -100}},
+	} {
+		k := newKeeper(t)
+		first := k.live(steps, engine.Request{Policy: engine.WorkingSet, Budget: 40000})
+		tt.again.Policy = engine.WorkingSet
+		if tt.pending > 0 {
+			tt.again.Pending = user(strings.Repeat("word ", tt.pending))
+		}
+		if first.Tokens <= tt.again.Budget-tt.pending {
+			t.Fatalf("%s: %d tokens are too few to tell", tt.why, first.Tokens)
+		}
+		w, err := k.Weave(context.Background(), tt.again)
+		switch {
+		case tt.fits && (err != nil || w.Tokens > tt.again.Budget):
+			t.Errorf("%s: %d tokens of %d: %v", tt.why, w.Tokens, tt.again.Budget, err)
+		case !tt.fits && (!errors.Is(err, engine.ErrBudget) || w.Tokens >= first.Tokens):
+			t.Errorf("%s: %d tokens after %d: %v", tt.why, w.Tokens, first.Tokens, err)
+		}
+		same, err2 := k.Weave(context.Background(), tt.again)
+		k.restart()
+		after, err3 := k.Weave(context.Background(), tt.again)
+		if fmt.Sprint(err, err) != fmt.Sprint(err2, err3) || !cmp.Equal(w, same, cmp.AllowUnexported(engine.Policy{})) || !cmp.Equal(w, after, cmp.AllowUnexported(engine.Policy{})) {
+			t.Errorf("%s: asked once more, or after a restart, the same request is woven otherwise: %v, %v, %v", tt.why, err, err2, err3)
+		}
+	}
+}
+
 func TestPin(t *testing.T) {
 	ctx := context.Background()
 	steps := work(rand.New(rand.NewSource(11)), 120)

@@ -18,7 +18,7 @@ type Request struct {
 	At NodeID
 	// Pending is what comes after the last step, such as the user's next words. It is always whole.
 	Pending []Message
-	// Budget bounds the Window in tokens; 0 is no bound. See ErrBudget.
+	// Budget bounds the Window in tokens; 0 is no bound, and nothing fits a negative one. See ErrBudget.
 	Budget int
 	// Strategy is what a working set goes by; "" is Auto.
 	Strategy Strategy
@@ -73,7 +73,7 @@ func (s *Session) Weave(ctx context.Context, r Request) (*Window, error) {
 	for _, m := range r.Pending {
 		l.message(m, s.engine.count.Count(m.Text))
 	}
-	if r.Budget > 0 && w.Tokens > r.Budget {
+	if r.Budget != 0 && w.Tokens > r.Budget {
 		return w, fmt.Errorf("%s of %s takes %s: %w of %d tokens", r.Policy, s.name, w.parts(), ErrBudget, r.Budget)
 	}
 	return w, nil
