@@ -3,37 +3,20 @@ package controllers
 import (
 	"fmt"
 	"image/color"
-	"io"
 	"math"
 	"path/filepath"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
+	"github.com/ctxweaver/ctxweaver/benchmarks/plots"
 )
 
-var (
-	faint = color.Gray{Y: 225}
-	// inks can be told apart also by those who see few colours (Okabe and Ito).
-	inks = []color.Color{
-		color.RGBA{0, 114, 178, 255}, color.RGBA{213, 94, 0, 255}, color.RGBA{0, 158, 115, 255}, color.RGBA{204, 121, 167, 255},
-		color.RGBA{230, 159, 0, 255}, color.RGBA{86, 180, 233, 255}, color.RGBA{0, 0, 0, 255},
-	}
-	glyphs = []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{},
-	}
-	// dashes are of the lines of those that need no model.
-	dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}, {vg.Points(8), vg.Points(3), vg.Points(2), vg.Points(3)}}
-)
+// dashes are of the lines of those that need no model.
+var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}, {vg.Points(8), vg.Points(3), vg.Points(2), vg.Points(3)}}
 
-const (
-	plotWidth  = 6.5 * vg.Inch // without the legend
-	plotHeight = 3.6 * vg.Inch
-	margin     = 10 // points
-)
+const plotHeight = 3.6 * vg.Inch
 
 // plots draws how well models choose over their size and over the time they take, against those that need none.
 func (r *Report) plots(dir string) error {
@@ -54,52 +37,31 @@ func (r *Report) plots(dir string) error {
 	return nil
 }
 
-// quality draws two plots, one above the other, and beside them what their signs mean.
+// quality draws two plots, one above the other.
 func (r *Report) quality(path, axis string, x func(Row) float64) error {
-	legend := plot.NewLegend()
-	legend.Top, legend.Left, legend.Padding = true, true, vg.Points(3)
-	var column [][]*plot.Plot
-	for i, kind := range []struct {
+	f := plots.NewFigure(plotHeight)
+	for _, kind := range []struct {
 		title string
 		y     func(Row) Share
 	}{
 		{"Real steps: the first choice is a literal parent", func(row Row) Share { return row.Hit }},
 		{"Planted chains: the first choice is the step that printed the id", func(row Row) Share { return row.Planted }},
 	} {
-		p := blank(kind.title)
+		p := f.Add(kind.title, "", "share")
+		p.Y.Min, p.Y.Max, p.Y.Tick.Marker = 0, 1.03, plots.Every(0.2)
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, octaves{}
 		signs, err := r.draw(p, x, kind.y)
 		if err != nil {
 			return err
 		}
-		column = append(column, []*plot.Plot{p})
-		if i == 0 {
-			for k, row := range r.Rows {
-				legend.Add(row.Name, signs[k])
+		if len(f.Plots) == 1 {
+			for i, row := range r.Rows {
+				f.Legend.Add(row.Name, signs[i])
 			}
-			continue
-		}
-		p.X.Label.Text = axis
-	}
-	for _, kind := range []string{"png", "svg"} {
-		if err := save(path+"."+kind, kind, column, legend); err != nil {
-			return err
 		}
 	}
-	return nil
-}
-
-func blank(title string) *plot.Plot {
-	p := plot.New()
-	p.Title.Text, p.Y.Label.Text = title, "share"
-	p.Title.Padding, p.X.Label.Padding, p.Y.Label.Padding = vg.Points(6), vg.Points(6), vg.Points(6)
-	p.BackgroundColor = color.White
-	p.Y.Min, p.Y.Max = 0, 1.03
-	p.Y.Tick.Marker = fifths{}
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, octaves{}
-	grid := plotter.NewGrid()
-	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
-	p.Add(grid)
-	return p
+	f.Plots[len(f.Plots)-1].X.Label.Text = axis
+	return f.Save(path)
 }
 
 // draw adds a line for each controller without a model, and a point with its interval for each model.
@@ -130,7 +92,7 @@ func (r *Report) draw(p *plot.Plot, x func(Row) float64, y func(Row) Share) ([]p
 		if err != nil {
 			return nil, err
 		}
-		dot.GlyphStyle = draw.GlyphStyle{Color: inks[points%len(inks)], Radius: vg.Points(4.5), Shape: glyphs[points%len(glyphs)]}
+		dot.GlyphStyle = plots.Point(points)
 		bars, err := plotter.NewYErrorBars(struct {
 			plotter.XYs
 			plotter.YErrors
@@ -145,45 +107,6 @@ func (r *Report) draw(p *plot.Plot, x func(Row) float64, y func(Row) Share) ([]p
 	}
 	p.X.Min, p.X.Max = low, high
 	return signs, nil
-}
-
-func save(path, kind string, column [][]*plot.Plot, legend plot.Legend) error {
-	high := vg.Length(len(column)) * plotHeight
-	measure, err := draw.NewFormattedCanvas(plotWidth, plotHeight, kind)
-	if err != nil {
-		return err
-	}
-	wide := legend.Rectangle(draw.New(measure)).Size().X // known only on a canvas
-	canvas, err := draw.NewFormattedCanvas(plotWidth+wide+3*margin, high+2*margin, kind)
-	if err != nil {
-		return err
-	}
-	whole := draw.New(canvas)
-	whole.SetColor(color.White)
-	whole.Fill(whole.Rectangle.Path())
-	inner := draw.Crop(whole, margin, -margin, margin, -margin)
-	legend.Draw(draw.Crop(inner, plotWidth+margin, 0, 0, 0))
-	tiles := draw.Tiles{Rows: len(column), Cols: 1, PadY: vg.Points(8)}
-	for i, c := range plot.Align(column, tiles, draw.Crop(inner, 0, plotWidth-inner.Size().X, 0, 0)) {
-		column[i][0].Draw(c[0])
-	}
-	return evidence.WriteFile(path, func(w io.Writer) error {
-		_, err := canvas.WriteTo(w)
-		return err
-	})
-}
-
-// fifths marks an axis from 0 to 1.
-type fifths struct{}
-
-// Ticks is plot.Ticker's.
-func (fifths) Ticks(low, high float64) (out []plot.Tick) {
-	for i := range 6 {
-		if v := float64(i) / 5; v >= low && v <= high {
-			out = append(out, plot.Tick{Value: v, Label: fmt.Sprint(v)})
-		}
-	}
-	return out
 }
 
 // octaves marks a logarithmic axis at round numbers.

@@ -9,23 +9,6 @@ import (
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
-// TestSigns: so many policies can be told apart, as lines and as points.
-func TestSigns(t *testing.T) {
-	const policies = 30
-	lines, points := map[string]int{}, map[string]int{}
-	for i := range policies {
-		line := fmt.Sprint(stroke(i).Color, stroke(i).Dashes)
-		point := fmt.Sprintf("%v %T", dot(i).Color, dot(i).Shape)
-		if j, ok := lines[line]; ok {
-			t.Errorf("lines %d and %d are drawn alike", j, i)
-		}
-		if j, ok := points[point]; ok {
-			t.Errorf("points %d and %d are drawn alike", j, i)
-		}
-		lines[line], points[point] = i, i
-	}
-}
-
 // TestRoots: the scale goes from 0 to 1, keeps the order, and gives a few more room than many.
 func TestRoots(t *testing.T) {
 	low, high := -20.0, 100.0

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -9,6 +10,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/ctxweaver/ctxweaver/benchmarks/plots"
 )
 
 // overTime draws the longest session under each tested policy: its prompts, and what becomes of its observations.
@@ -17,37 +20,36 @@ func (r *Report) overTime(dir string, results []Result) error {
 	if session < 0 {
 		return nil
 	}
-	prompts, paging := newDrawing("session", plotHeight), newDrawing("paging", panelHeight)
-	p := blankPlot("One session: "+r.Manifest.Sessions[session].Name, "call", "prompt, thousands of tokens")
-	prompts.plots = []*plot.Plot{p}
+	prompts, paging := plots.NewFigure(plotHeight), plots.NewFigure(panelHeight)
+	p := prompts.Add("One session: "+r.Manifest.Sessions[session].Name, "call", "prompt, thousands of tokens")
 	drawn := 0
 	for _, result := range results {
 		if result.Session != session || slices.Contains(r.Manifest.Naive, result.Policy) || len(result.Requests) == 0 {
 			continue
 		}
-		if err := prompts.trace(p, result, drawn); err != nil {
+		if err := trace(prompts, p, result, drawn); err != nil {
 			return err
 		}
 		drawn++
 		if result.Policy == Baseline {
 			continue // it keeps all
 		}
-		if err := paging.panel(result); err != nil {
+		if err := panel(paging, result); err != nil {
 			return err
 		}
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = round{}, round{}
 	p.Y.Min = 0
-	if err := prompts.save(dir); err != nil {
+	if err := prompts.Save(filepath.Join(dir, "session")); err != nil {
 		return err
 	}
-	if len(paging.plots) == 0 {
+	if len(paging.Plots) == 0 {
 		return nil
 	}
-	first, last := paging.plots[0], paging.plots[len(paging.plots)-1]
+	first, last := paging.Plots[0], paging.Plots[len(paging.Plots)-1]
 	first.Title.Text = p.Title.Text + "\n" + first.Title.Text
 	last.X.Label.Text, last.X.Tick.Marker = "call", round{}
-	return paging.save(dir)
+	return paging.Save(filepath.Join(dir, "paging"))
 }
 
 // longest is the session of the largest prompt, -1 where there is no request.
@@ -64,7 +66,7 @@ func longest(results []Result) int {
 }
 
 // trace draws a policy's prompts over the calls.
-func (d *drawing) trace(p *plot.Plot, result Result, i int) error {
+func trace(f *plots.Figure, p *plot.Plot, result Result, i int) error {
 	var prompts plotter.XYs
 	for _, q := range result.Requests {
 		prompts = append(prompts, plotter.XY{X: float64(q.Call), Y: float64(q.Prompt) / 1000})
@@ -73,17 +75,18 @@ func (d *drawing) trace(p *plot.Plot, result Result, i int) error {
 	if err != nil {
 		return err
 	}
-	line.LineStyle = stroke(i)
+	line.LineStyle = plots.Line(i)
 	p.Add(line)
-	d.legend.Add(result.Policy, line)
+	f.Legend.Add(result.Policy, line)
 	return nil
 }
 
 const panelHeight = 1.7 * vg.Inch
 
 // panel adds what becomes of a policy's observations at each call.
-func (d *drawing) panel(result Result) error {
-	p := blankPlot(result.Policy, "", "observations")
+func panel(f *plots.Figure, result Result) error {
+	first := len(f.Plots) == 0
+	p := f.Add(result.Policy, "", "observations")
 	p.Title.TextStyle.Font.Size, p.Title.Padding = vg.Points(11), vg.Points(3)
 	p.X.Tick.Marker = unmarked{round{}}
 	p.Y.Scale, p.Y.Tick.Marker = roots{}, counts{}
@@ -97,18 +100,17 @@ func (d *drawing) panel(result Result) error {
 	if err != nil {
 		return err
 	}
-	line.StepStyle, line.Color, line.Width = plotter.PostStep, grey, vg.Points(1.5)
-	out.style = draw.LineStyle{Color: inks[1], Width: vg.Points(1.5)}
-	in.style = draw.LineStyle{Color: inks[5], Width: vg.Points(2)}
-	used.style = draw.LineStyle{Color: inks[6], Width: vg.Points(1)}
+	line.StepStyle, line.Color, line.Width = plotter.PostStep, plots.Grey, vg.Points(1.5)
+	out.style = draw.LineStyle{Color: plots.Ink(1), Width: vg.Points(1.5)}
+	in.style = draw.LineStyle{Color: plots.Ink(5), Width: vg.Points(2)}
+	used.style = draw.LineStyle{Color: plots.Ink(6), Width: vg.Points(1)}
 	p.Add(line, out, in, used)
-	if len(d.plots) == 0 {
-		d.legend.Add("whole in their place", line)
-		d.legend.Add("paged out", out)
-		d.legend.Add("paged in", in)
-		d.legend.Add("used: a call takes from\nwhat is paged in", used)
+	if first {
+		f.Legend.Add("whole in their place", line)
+		f.Legend.Add("paged out", out)
+		f.Legend.Add("paged in", in)
+		f.Legend.Add("used: a call takes from\nwhat is paged in", used)
 	}
-	d.plots = append(d.plots, p)
 	return nil
 }
 
