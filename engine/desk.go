@@ -180,7 +180,7 @@ func (d *desk) pageIn(clips []clip, behind place) {
 	at := d.at[behind]
 	p := part{clips: slices.Concat(d.tails[at].clips, clips)}
 	p.text = d.tail(p.clips)
-	p.tokens = d.count(p.text)
+	p.tokens = d.count(p.text) + seamTokens
 	for _, c := range p.clips {
 		p.sizes = append(p.sizes, d.count(d.text(c)))
 	}

@@ -276,7 +276,7 @@ func (d *desk) shows(c clip) bool {
 // within drops clips from the end until their text takes no more than room, in tokens: what a run is said to take is an
 // estimate.
 func (d *desk) within(clips []clip, room int) []clip {
-	for len(clips) > 0 && d.count(d.tail(clips)) > room {
+	for len(clips) > 0 && d.count(d.tail(clips))+seamTokens > room {
 		clips = clips[:len(clips)-1]
 	}
 	return clips
@@ -335,7 +335,7 @@ func (d *desk) ruling() ruling {
 	i := -1
 	of := func(NodeID) verdict {
 		i++
-		v := verdict{fate: Whole, reason: d.reason(i), tail: d.tails[i].text, in: in[i]}
+		v := verdict{fate: Whole, reason: d.reason(i), tail: d.tails[i], in: in[i]}
 		if d.away(i) {
 			v.fate, v.text = Omitted, d.seen[i].marker
 		}

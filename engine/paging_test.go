@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ctxweaver/ctxweaver/compress"
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
@@ -152,6 +153,42 @@ func TestPagingHoldsItsBudget(t *testing.T) {
 			if err != nil || w.Tokens > budget {
 				t.Fatalf("seed %d: %s: step %d: %d tokens, %v, though about %d must stay", seed, p, i, w.Tokens, err, must)
 			}
+		}
+	}
+}
+
+// No message takes more tokens than it is said to, whatever an observation ends with that something is paged in behind.
+func TestTokensOfTails(t *testing.T) {
+	seed := time.Now().UnixNano()
+	rnd := rand.New(rand.NewSource(seed))
+	const frame = 4
+	for _, encoding := range []string{"o200k_base", "cl100k_base", "p50k_base"} {
+		counter, err := compress.NewCounter(encoding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := open(t, engine.Options{NoSync: true, Encoding: encoding})
+		s := e.Session("a")
+		tails := 0
+		for _, step := range work(rnd, 60) {
+			o := step.Calls[0].Observation
+			for range rnd.Intn(6) {
+				o.Text += []string{"\r\n", "\n", "\r", " ", "\t", ");", "/", "日"}[rnd.Intn(8)]
+			}
+			appendAll(t, s, step)
+			w, err := s.Weave(context.Background(), engine.Request{Policy: engine.WorkingSet, Budget: 12000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range w.Messages {
+				tails += strings.Count(m.Content, "--- from earlier steps ---")
+				if n := counter.Count(m.Content); m.Role == "tool" && n+frame > m.Tokens {
+					t.Fatalf("seed %d: %s: %d tokens and a frame are said to be %d: %q", seed, encoding, n, m.Tokens, m.Content)
+				}
+			}
+		}
+		if tails == 0 {
+			t.Errorf("seed %d: nothing was paged in", seed)
 		}
 	}
 }

@@ -101,7 +101,7 @@ type verdict struct {
 	fate   Fate
 	reason string
 	text   string // what stands in its place unless it is Whole; "" is the paper's placeholder
-	tail   string // what is paged in behind it
+	tail   part   // what is paged in behind it
 	in     []Part // what of it is paged in behind others
 }
 
@@ -239,8 +239,12 @@ type loom struct {
 	newest      int            // index in window.Messages of the newest observation that is whole; 0 is none
 }
 
-// Every message costs a few tokens for its frame, beside its text.
-const frameTokens = 4
+// Every message costs a few tokens for its frame, beside its text, and what is put behind an observation may take so many
+// more than it would alone: a line's end and blank lines after it are cut otherwise.
+const (
+	frameTokens = 4
+	seamTokens  = 2
+)
 
 func (l *loom) add(p Prompt, tokens, full int) {
 	p.Tokens = tokens + frameTokens
@@ -326,8 +330,8 @@ func (l *loom) observation(ctx context.Context, k kept, call int, judge judge) e
 	}
 	l.item(k.Node, call, v.fate, v.reason, tokens)
 	l.window.Items[len(l.window.Items)-1].In = v.in
-	answer.Content += v.tail
-	l.add(answer, tokens+l.tokens(v.tail), k.Tokens.Observations[call])
+	answer.Content += v.tail.text
+	l.add(answer, tokens+v.tail.tokens, k.Tokens.Observations[call])
 	return nil
 }
 
@@ -338,7 +342,7 @@ func (l *loom) status(text string) {
 		return
 	}
 	text = "\n\n" + text
-	tokens := l.session.engine.count.Count(text)
+	tokens := l.session.engine.count.Count(text) + seamTokens
 	l.window.Messages[l.newest].Content += text
 	l.window.Messages[l.newest].Tokens += tokens
 	l.window.Tokens += tokens

@@ -210,7 +210,7 @@ func roomIn(budget, prompt int) int {
 	if budget == 0 {
 		return math.MaxInt
 	}
-	return budget - prompt - clipOverhead // for the tail's own heading
+	return budget - prompt - clipOverhead - seamTokens // for the tail's own heading
 }
 
 // pageOut is a page-out as it is kept. A call that is not answered yet stays: its answer is to be seen when it comes.
