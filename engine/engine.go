@@ -147,6 +147,7 @@ func (e *Engine) Delete(ctx context.Context, name string) error {
 	s.weaving.Lock()
 	defer s.weaving.Unlock()
 	clear(s.desks)
+	s.index = nil
 	return nil
 }
 

@@ -49,6 +49,27 @@ func TestBM25(t *testing.T) {
 	}
 }
 
+// A session that comes again after it was deleted, with other answers to the same calls, is another one.
+func TestBM25ForgetsWhatIsDeleted(t *testing.T) {
+	e := open(t, engine.Options{NoSync: true})
+	s := e.Session("a")
+	for _, at := range []int{1, 3} {
+		for i := range 6 {
+			answer := "nothing"
+			if i == at {
+				answer = "func handle_login()"
+			}
+			appendAll(t, s, did("Where is handle_login?", fmt.Sprint("look ", i), answer))
+		}
+		if diff := cmp.Diff([]int{at, 5}, shown(weave(t, s, "bm25:1/1"))); diff != "" {
+			t.Errorf("with the answer in step %d (-want +got):\n%s", at, diff)
+		}
+		if err := e.Delete(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestSummary(t *testing.T) {
 	e := open(t, engine.Options{NoSync: true})
 	s := e.Session("a")

@@ -454,6 +454,7 @@ func (s *Session) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loaded, s.path, s.at, s.held, s.oldest = false, nil, nil, 0, 0
+	s.fetched, s.fetchedBytes = nil, 0
 	s.analyst = nil
 }
 
