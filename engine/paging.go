@@ -87,7 +87,7 @@ func (s *Session) decideNext(ctx context.Context, d *desk, r Request, path []kep
 // imagine gives a desk as it would be if every request of the path had been woven under the policy.
 func (s *Session) imagine(ctx context.Context, r Request, path []kept) (*desk, error) {
 	d := newDesk(s.engine.opts.Weights, s.engine.count.Count, nil)
-	r.At, r.Now, r.Recall = "", time.Time{}, nil
+	r.At, r.Now, r.Cold, r.Recall = "", time.Time{}, false, nil
 	for i, k := range path {
 		n, err := s.whole(ctx, k)
 		if err != nil {

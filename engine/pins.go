@@ -11,6 +11,9 @@ import (
 // pins is the name under which a session keeps what is pinned, node by node, beside the decisions of policies.
 const pins = "pins"
 
+// byPin is why a pinned observation is whole.
+const byPin = "pinned"
+
 // Pin keeps an observation before the agent: no page-out takes it, and if it is away already it is paged in, whole,
 // by the next request. A handle without a call's number pins all observations of its step. It is
 // ErrNotFound if the way to the head has no such observation. A pin counts on all branches that have the step.

@@ -26,6 +26,9 @@ type Request struct {
 	Prices Prices
 	// Now is when the request is made. A working set uses it to tell a cold cache; zero: it does not.
 	Now time.Time
+	// Cold says that the upstream has nothing of this session cached, for another reason than time: the model or its tools
+	// have changed, or the agent begins anew with a summary.
+	Cold bool
 	// Dry keeps nothing: what a working set decides for this request will be decided anew. One that has kept no
 	// decision in this session yet decides as if it had been asked before every turn.
 	Dry bool

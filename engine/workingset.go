@@ -149,7 +149,7 @@ func (d *desk) plan(l level) page {
 		switch {
 		case o.short(l.small):
 		case d.pins[o.place]:
-			p.stays[i] = "pinned"
+			p.stays[i] = byPin
 		case d.spares(i) && !l.tight:
 			p.stays[i] = "its page-out was taken back"
 		case open[string(o.ID)] && o.fails() && o.tokens <= room:
@@ -244,7 +244,7 @@ func (d *desk) due(l level, r Request, z sizes, held float64) string {
 	if z.junk() < progress || z.prompt < l.trigger || z.out <= d.page().out && len(d.tails) == 0 {
 		return ""
 	}
-	if !r.Now.IsZero() && !d.last.IsZero() && r.Now.Sub(d.last) > r.Prices.lifetime() {
+	if r.Cold || !r.Now.IsZero() && !d.last.IsZero() && r.Now.Sub(d.last) > r.Prices.lifetime() {
 		return "the cache was cold anyway"
 	}
 	rewrite := r.Prices.rewrite() * float64(z.suffix)

@@ -218,14 +218,24 @@ func TestWorkingSetColdCacheAndBranches(t *testing.T) {
 		}
 		return n
 	}
-	for _, step := range steps[:16] {
+	for i, step := range steps[:16] {
 		appendAll(t, s, step)
 		now = now.Add(10 * time.Second)
+		if i == 9 {
+			now = now.Add(-time.Hour) // a clock that is set back makes no cache cold
+		}
 		if n := omitted(request()); n != 0 {
 			t.Fatalf("%d observations paged out early", n)
 		}
 	}
 	appendAll(t, s, steps[16])
+	w, err := s.Weave(ctx, engine.Request{Policy: engine.WorkingSet, Now: now, Cold: true, Dry: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if omitted(w) == 0 {
+		t.Error("nothing was paged out, though the caller says that the cache is cold")
+	}
 	fork := now
 	now = now.Add(time.Hour)
 	if n := omitted(request()); n == 0 {
