@@ -233,6 +233,29 @@ func TestBudgetOfARepeatedRequest(t *testing.T) {
 	}
 }
 
+// Where pins alone are over the budget, the error tells it: it is the user who can take them back.
+func TestPinsOverTheBudget(t *testing.T) {
+	k := newKeeper(t)
+	for _, n := range appendAll(t, k.Session, work(rand.New(rand.NewSource(22)), 12)...)[:8] {
+		if err := k.Pin(t.Context(), engine.NewHandle(n.ID, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := k.Weave(t.Context(), engine.Request{Policy: engine.WorkingSet, Budget: 4000})
+	if !errors.Is(err, engine.ErrBudget) {
+		t.Fatal(err)
+	}
+	pinned := 0
+	for _, it := range w.Items {
+		if it.Reason == "pinned" {
+			pinned += it.Tokens
+		}
+	}
+	if want := fmt.Sprintf("%d in pinned ones", pinned); pinned == 0 || !strings.Contains(err.Error(), want) {
+		t.Errorf("want %q in: %v", want, err)
+	}
+}
+
 func TestPin(t *testing.T) {
 	ctx := context.Background()
 	steps := work(rand.New(rand.NewSource(11)), 120)

@@ -41,16 +41,23 @@ type Epoch struct {
 
 // parts says what the tokens of a Window are, for people.
 func (w *Window) parts() string {
-	whole, marks := 0, 0
+	whole, pinned, marks := 0, 0, 0
 	for _, i := range w.Items {
-		if i.Fate == Whole {
-			whole += i.Tokens
-		} else {
+		switch {
+		case i.Fate != Whole:
 			marks += i.Tokens
+		case i.Reason == byPin:
+			pinned += i.Tokens
+		default:
+			whole += i.Tokens
 		}
 	}
-	return fmt.Sprintf("%d tokens (%d in whole observations, %d in what stands for others, %d in messages, thoughts, actions and what is paged in)",
-		w.Tokens, whole, marks, w.Tokens-whole-marks)
+	said := ""
+	if pinned > 0 {
+		said = fmt.Sprintf("%d in pinned ones, ", pinned)
+	}
+	return fmt.Sprintf("%d tokens (%d in whole observations, %s%d in what stands for others, %d in messages, thoughts, actions and what is paged in)",
+		w.Tokens, whole, said, marks, w.Tokens-whole-pinned-marks)
 }
 
 // Prompt is one message of a woven context. As JSON it has the shape of OpenAI's Chat Completions.
