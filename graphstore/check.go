@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -100,35 +101,20 @@ func (c *checker) found(session string, id NodeID, kind Kind, format string, arg
 
 // catalog checks the catalog against the sessions whose keys are there, and returns what is readable.
 func (c *checker) catalog() ([]entry, error) {
-	var entries []entry
-	numbers := map[uint64]bool{}
-	roots := map[string]bool{}
-	var infos []string
-	err := scan(c.txn, []byte{spaceCatalog}, func(k, v []byte) error {
-		root := string(k[1 : len(k)-1])
-		if k[len(k)-1] == kindInfo {
-			infos = append(infos, root)
-			return nil
-		}
-		var e entry
-		if err := decode(v, &e); err != nil || string(rawID(Root(e.Name))) != root || numbers[e.Number] {
-			c.found(e.Name, "", KindCatalog, "entry %x is garbled: %v", root, err)
-			return nil
-		}
-		numbers[e.Number], roots[root] = true, true
-		entries = append(entries, e)
-		return nil
-	})
+	r, err := readRoster(c.txn)
 	if err != nil {
 		return nil, err
 	}
-	for _, root := range infos {
-		if !roots[root] {
-			c.found("", "", KindCatalog, "description %x is of no session", root)
+	for _, it := range r.garbled {
+		c.found(it.name, "", KindCatalog, "entry %x is garbled: %v", it.root(), it.err)
+	}
+	for _, it := range r.infos {
+		if !r.roots[it.root()] {
+			c.found("", "", KindCatalog, "description %x is of no session", it.root())
 		}
 	}
 	for _, n := range sessionNumbers(c.txn) {
-		if numbers[n] {
+		if r.numbers[n] {
 			continue
 		}
 		if _, err := get(c.txn, doomedKey(n)); err == nil {
@@ -142,7 +128,7 @@ func (c *checker) catalog() ([]entry, error) {
 			c.found(string(name), "", KindCatalog, "the session is not in it")
 		}
 	}
-	return entries, nil
+	return r.entries, nil
 }
 
 // sessionNumbers lists the sessions that have keys, by jumping from one to the next.
@@ -251,7 +237,10 @@ func (c *checker) order(e entry, nodes map[NodeID]spot) {
 	prefix := kindKey(e.Number, kindOrder)
 	err := scan(c.txn, prefix, func(k, v []byte) error {
 		p, err := parsePlace(v)
-		if len(k) != len(prefix)+8 || err != nil {
+		if len(k) != len(prefix)+8 {
+			err = errors.New("its key is no ordinal")
+		}
+		if err != nil {
 			c.found(e.Name, "", KindOrder, "entry %x is garbled: %v", k, err)
 			return nil
 		}

@@ -69,6 +69,9 @@ var rots = []rot{
 	{"a place is garbled", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
 		return txn.Set(orderKey(e.Number, 2), []byte("x"))
 	}, []Kind{KindOrder}, nil},
+	{"the key of a place is cut", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		return txn.Set(orderKey(e.Number, 2)[:12], orderValue(n[2].ID, 2))
+	}, []Kind{KindOrder}, nil},
 	{"a place follows another node", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
 		return txn.Set(orderKey(e.Number, 3), orderValue(n[3].ID, 1))
 	}, []Kind{KindOrder}, nil},
@@ -85,6 +88,16 @@ var rots = []rot{
 	}, []Kind{KindCatalog}, nil},
 	{"the catalog entry is garbled", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
 		return txn.Set(catalogKey(e.Name, kindEntry), []byte("x"))
+	}, []Kind{KindCatalog}, nil},
+	{"the catalog entry is another's", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		v, err := get(txn, catalogKey("sound", kindEntry))
+		if err != nil {
+			return err
+		}
+		return txn.Set(catalogKey(e.Name, kindEntry), v)
+	}, []Kind{KindCatalog}, nil},
+	{"a description is of nobody", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
+		return write(txn, catalogKey("nobody", kindInfo), SessionInfo{Title: "t"})
 	}, []Kind{KindCatalog}, nil},
 	{"the description is garbled", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
 		return txn.Set(catalogKey(e.Name, kindInfo), []byte("x"))
@@ -198,6 +211,11 @@ func TestCheckAndRepair(t *testing.T) {
 					t.Errorf("Check finds nothing wrong with the %s: %v", k, report.Problems)
 				}
 			}
+			for _, p := range report.Problems {
+				if text := p.String(); strings.Contains(text, "nil>") || strings.Contains(text, "%!") || strings.Contains(text, "\n") {
+					t.Errorf("it does not say what is wrong: %s", text)
+				}
+			}
 			report, err = s.Repair(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -216,6 +234,9 @@ func TestCheckAndRepair(t *testing.T) {
 			if r.left == nil && !slices.Contains(r.finds, KindDeleted) && r.why != "a label in the record alone" {
 				if d := gocmp.Diff(nodes, all(t, s, "s")); d != "" {
 					t.Error(d)
+				}
+				if info, err := s.Info(ctx, "s"); err != nil || info.Title != "t" && r.why != "the description is garbled" {
+					t.Errorf("it is described as %+v, %v", info, err)
 				}
 				more := chain("s", 7) // and it goes on
 				put(t, s, "s", more[6])

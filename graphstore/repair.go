@@ -49,14 +49,8 @@ func (s *Store) repair(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.repairCatalog(); err != nil {
-		return err
-	}
-	var entries []entry
-	if err := s.db.View(func(txn *badger.Txn) (err error) {
-		entries, err = readEntries(txn)
-		return err
-	}); err != nil {
+	entries, err := s.repairCatalog()
+	if err != nil {
 		return err
 	}
 	for _, e := range entries {
@@ -68,57 +62,19 @@ func (s *Store) repair(ctx context.Context) error {
 }
 
 // repairCatalog takes out of the catalog what cannot be read, and puts in the sessions that it lacks.
-func (s *Store) repairCatalog() error {
-	return s.db.Update(func(txn *badger.Txn) error {
-		numbers := map[uint64]bool{}
-		roots := map[string]bool{}
-		var bad, infos [][]byte
-		err := scan(txn, []byte{spaceCatalog}, func(k, v []byte) error {
-			k = slices.Clone(k)
-			root := string(k[1 : len(k)-1])
-			var e entry
-			if k[len(k)-1] == kindInfo {
-				if decode(v, &SessionInfo{}) != nil {
-					bad = append(bad, k)
-				} else {
-					infos = append(infos, k)
-				}
-			} else if decode(v, &e) != nil || string(rawID(Root(e.Name))) != root || numbers[e.Number] {
-				bad = append(bad, k)
-			} else {
-				numbers[e.Number], roots[root] = true, true
-			}
-			return nil
-		})
+func (s *Store) repairCatalog() (entries []entry, err error) {
+	err = s.db.Update(func(txn *badger.Txn) error {
+		r, err := readRoster(txn)
 		if err != nil {
 			return err
 		}
-		lost := sessionNumbers(txn)
-		slices.Reverse(lost) // of two with one name, the newer is the session
-		for _, n := range lost {
-			name, err := get(txn, kindKey(n, kindName))
-			root := string(rawID(Root(string(name))))
-			if numbers[n] || err != nil || roots[root] {
-				continue
-			}
-			roots[root] = true
-			bad = slices.DeleteFunc(bad, func(k []byte) bool { return string(k) == string(catalogKey(string(name), kindEntry)) })
-			if err := write(txn, catalogKey(string(name), kindEntry), entry{Name: string(name), Number: n}); err != nil {
-				return err
-			}
+		if err := r.restore(txn); err != nil {
+			return err
 		}
-		for _, k := range infos {
-			if !roots[string(k[1:len(k)-1])] {
-				bad = append(bad, k)
-			}
-		}
-		for _, k := range bad {
-			if err := txn.Delete(k); err != nil {
-				return err
-			}
-		}
-		return nil
+		entries = r.entries
+		return r.clear(txn)
 	})
+	return entries, err
 }
 
 // repairSession checks a session, and makes anew what follows from its records if anything is wrong.
