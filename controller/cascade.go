@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"sync"
 )
@@ -39,9 +40,12 @@ type Cascade struct {
 }
 
 // spending is what a session has cost.
-type spending struct{ asked, tokens int }
+type spending struct {
+	asked, tokens int
+	told          bool // also of what was spent before
+}
 
-// maxSpending bounds of how many sessions the spending is remembered. Forgetting gives them a new budget.
+// maxSpending bounds of how many sessions the spending is remembered. The others can be recalled.
 const maxSpending = 4096
 
 // Wants reports whether rules left a turn open: they found nothing, or nothing better than Low, or two that are
@@ -65,22 +69,23 @@ func (c *Cascade) Select(ctx context.Context, q Question) (Answer, error) {
 	}
 	a, err := c.Chooser.Select(ctx, q)
 	c.spend(q.Session, a.Origin)
-	if err == nil && c.Name != "" {
-		a.By = c.Name
-	}
+	a.By = cmp.Or(c.Name, a.By)
 	return a, err
 }
 
-// Summarize asks the model as long as its tokens last, and rules afterwards.
+// Summarize asks the model as long as its tokens last, and rules afterwards. Where there is a Chooser too it leaves
+// half of them to it.
 func (c *Cascade) Summarize(ctx context.Context, q SummaryQuestion) (Summary, error) {
-	if c.Writer == nil || !c.affords(q.Session, q.Tokens) {
+	tokens := q.Tokens
+	if c.Chooser != nil {
+		tokens /= 2
+	}
+	if c.Writer == nil || !c.affords(q.Session, tokens) {
 		return Rules{}.Summarize(ctx, q)
 	}
 	s, err := c.Writer.Summarize(ctx, q)
 	c.spend(q.Session, s.Origin)
-	if err == nil && c.Name != "" {
-		s.By = c.Name
-	}
+	s.By = cmp.Or(c.Name, s.By)
 	return s, err
 }
 
@@ -113,14 +118,31 @@ func (c *Cascade) mayAsk(session string, steps, tokens int) bool {
 	return true
 }
 
-// Recall tells how often the model was asked about a session before, as by another process, and what that cost in
-// all. A session that the cascade knows already it knows better.
-func (c *Cascade) Recall(session string, asked int, cost Origin) {
+// Knows reports whether the cascade was told of a session what was said before.
+func (c *Cascade) Knows(session string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, known := c.spent[session]; !known {
-		c.note(session, spending{asked, cost.In + cost.Out})
+	return c.spent[session].told
+}
+
+// Recall tells what models said of a session before, as to another process, one Answer for each step: what was spent
+// then counts as if it had been spent now. Of one with a Name only what has that name counts.
+func (c *Cascade) Recall(session string, said []Answer) {
+	before := spending{told: true}
+	for _, a := range said {
+		if c.Name != "" && a.By != c.Name {
+			continue
+		}
+		before.tokens += a.Origin.In + a.Origin.Out
+		if choosing, summing := a.Origin.Prompts(); len(a.Choices) > 0 || choosing != "" || summing == "" {
+			before.asked++
+		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.spent[session] // of which some may be in what was said
+	before.asked, before.tokens = max(before.asked, now.asked), max(before.tokens, now.tokens)
+	c.note(session, before)
 }
 
 // affords reports whether a session of so many tokens has some left for the model.

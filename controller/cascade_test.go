@@ -112,3 +112,60 @@ func TestCascadeKeepsItsBounds(t *testing.T) {
 		t.Errorf("summaries by %v: want the model until it has had half of the session's tokens, then rules", by)
 	}
 }
+
+// Summaries, which are asked for at each step, leave half of the tokens to parents.
+func TestCascadeLeavesTokensToParents(t *testing.T) {
+	m, w := &counting{tokens: 100}, &counting{tokens: 100}
+	c := &controller.Cascade{Chooser: m, Writer: w}
+	for i := range 100 {
+		if _, err := c.Summarize(context.Background(), controller.SummaryQuestion{Session: "a", Tokens: 100 * (i + 1), Turn: controller.Turn{Thought: "I looked"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 40 {
+		if _, err := c.Select(context.Background(), controller.Question{Session: "a", Turn: controller.Turn{Seq: 99}, Tokens: 100 * 100, Candidates: []controller.Past{{ID: "x"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.asked != 25 || m.asked != 25 {
+		t.Errorf("asked for %d summaries and for parents %d times, want 25 and 25", w.asked, m.asked)
+	}
+}
+
+// What was said before counts, by whom it was said, and no more than once.
+func TestCascadeRecalls(t *testing.T) {
+	said := []controller.Answer{
+		{By: "m/chat", Origin: controller.Origin{In: 30, Out: 10, Prompt: "p"}},
+		{By: "m/chat", Origin: controller.Origin{In: 30, Out: 10}}, // as of vectors
+		{By: "other", Origin: controller.Origin{In: 1000, Prompt: "p"}},
+	}
+	for _, tt := range []struct {
+		reason string
+		name   string
+		asked  int // of 10 steps, one in two may be
+		tokens int // of a session of so many, half may be spent
+	}{
+		{"its own", "m/chat", 3, 10000},
+		{"everybody's, where it has no name", "", 2, 10000},
+		{"nothing of another's", "new", 5, 10000},
+		{"its own tokens", "m/chat", 0, 160},
+		{"its own tokens, and some are left", "m/chat", 3, 200},
+	} {
+		m := &counting{}
+		c := &controller.Cascade{Chooser: m, Name: tt.name, Share: 0.5}
+		if c.Knows("a") {
+			t.Errorf("%s: it was told before", tt.reason)
+		}
+		for range 2 {
+			c.Recall("a", said)
+		}
+		for range 10 {
+			if _, err := c.Select(context.Background(), controller.Question{Session: "a", Turn: controller.Turn{Seq: 9}, Tokens: tt.tokens, Candidates: []controller.Past{{ID: "x"}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m.asked != tt.asked || !c.Knows("a") || c.Knows("b") {
+			t.Errorf("%s: asked %d times, want %d", tt.reason, m.asked, tt.asked)
+		}
+	}
+}

@@ -5,7 +5,10 @@
 // parents of one turn among the candidates of a Trace, and an Answer gives Choices with reasons.
 package controller
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Turn is one step, as text.
 type Turn struct {
@@ -101,6 +104,19 @@ type Origin struct {
 	In     int           `json:"in,omitempty"`     // tokens read, cached ones included
 	Out    int           `json:"out,omitempty"`    // tokens written
 	Took   time.Duration `json:"took,omitempty"`   // nanoseconds, waiting included
+}
+
+// Add adds what another answer took. The model is that of the first; prompts are each named once.
+func (o *Origin) Add(p Origin) {
+	if o.Model == "" && o.Digest == "" {
+		o.Model, o.Digest = p.Model, p.Digest
+	}
+	for hash := range strings.FieldsSeq(p.Prompt) {
+		if !strings.Contains(o.Prompt, hash) {
+			o.Prompt = strings.TrimSpace(o.Prompt + " " + hash)
+		}
+	}
+	o.Calls, o.In, o.Out, o.Took = o.Calls+p.Calls, o.In+p.In, o.Out+p.Out, o.Took+p.Took
 }
 
 // SummaryQuestion asks for a step's summary, given the task (§3.1), and for the summary of the step with

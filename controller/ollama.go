@@ -248,7 +248,7 @@ func (o *Ollama) Select(ctx context.Context, q Question) (Answer, error) {
 	})
 	a.Origin.Took = time.Since(start)
 	if err != nil {
-		return Answer{Origin: a.Origin}, err
+		return Answer{By: a.By, Origin: a.Origin}, err
 	}
 	return a, nil
 }

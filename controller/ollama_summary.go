@@ -47,7 +47,7 @@ func (o *Ollama) Summarize(ctx context.Context, q SummaryQuestion) (Summary, err
 	})
 	s.Origin.Took = time.Since(start)
 	if err != nil {
-		return Summary{Origin: s.Origin}, err
+		return Summary{By: s.By, Origin: s.Origin}, err
 	}
 	return s, nil
 }

@@ -26,8 +26,7 @@ type counsel struct {
 	closed bool
 	idle   chan struct{} // closed when nothing is pending any more; nil while nothing is
 	tally  Tally
-	digest string // of the model that answered last
-	looked bool   // whether the Selector was asked for it
+	digest string // of the model that answered last, "": not known yet
 }
 
 // asked is a question that waits for its answer.
@@ -270,7 +269,7 @@ func (c *counsel) hear(ctx context.Context, a *asked) (ending, error) {
 	case h.silent():
 		return silent, nil
 	case h.answer == nil && h.summary == nil:
-		return failure, h.err
+		return failure, errors.Join(h.err, c.pay(context.WithoutCancel(ctx), a, q.opinion(h, "")))
 	}
 	if h.answer != nil && h.answer.Origin.Digest != "" {
 		c.mu.Lock()
@@ -284,7 +283,7 @@ func (c *counsel) hear(ctx context.Context, a *asked) (ending, error) {
 		o, err = c.completed(ctx, a, h, o)
 	}
 	if err == nil {
-		a.result, err = a.session.merge(ctx, q, o, c.engine.opts.Trust)
+		a.result, err = a.session.merge(ctx, q, o, belief{c.engine.opts.Trust, c.engine.opts.Trust})
 	}
 	if errors.Is(err, ErrNotFound) {
 		return gone, h.err
@@ -296,11 +295,34 @@ func (c *counsel) hear(ctx context.Context, a *asked) (ending, error) {
 
 // completed adds to an opinion what the same controller said of the node before.
 func (c *counsel) completed(ctx context.Context, a *asked, h heard, o Opinion) (Opinion, error) {
+	earlier, err := c.earlier(ctx, a, o.By)
+	return h.complete(o, earlier), err
+}
+
+// earlier is what a controller said of the node before, or the zero Opinion.
+func (c *counsel) earlier(ctx context.Context, a *asked, by string) (Opinion, error) {
 	said, err := c.engine.store.OpinionsOn(ctx, a.session.name, a.node)
-	if i := slices.IndexFunc(said, func(earlier Opinion) bool { return earlier.By == o.By }); i >= 0 {
-		o = h.complete(o, said[i])
+	if i := slices.IndexFunc(said, func(earlier Opinion) bool { return earlier.By == by }); i >= 0 {
+		return said[i], err
 	}
-	return o, err
+	return Opinion{}, err
+}
+
+// pay keeps an opinion that says only what it took, and why there is no more of it. One that was there keeps all that
+// it says.
+func (c *counsel) pay(ctx context.Context, a *asked, o Opinion) error {
+	if o.Origin.Calls == 0 {
+		return nil
+	}
+	earlier, err := c.earlier(ctx, a, o.By)
+	if err != nil {
+		return err
+	}
+	o = heard{}.complete(o, earlier)
+	if answered(earlier) {
+		o.Err = earlier.Err
+	}
+	return c.engine.store.Opine(ctx, a.session.name, o)
 }
 
 // question is what a node is asked about, as its session is now.
@@ -309,25 +331,41 @@ func (c *counsel) question(ctx context.Context, a *asked) (question, error) {
 	if err != nil {
 		return question{}, err
 	}
-	return a.session.question(ctx, path, len(path)-1, c.model(ctx))
+	digest, known := c.model(ctx)
+	for _, s := range []any{c.engine.opts.Selector, c.engine.opts.Summarizer} {
+		if known {
+			err = errors.Join(err, a.session.recount(ctx, s, digest))
+		}
+	}
+	if err != nil {
+		return question{}, err
+	}
+	return a.session.question(ctx, path, len(path)-1, digest)
 }
 
-// model is the digest of the model that the Selector asks, "" if that is not known yet. It is asked for it once, for
-// the vectors that an earlier process kept; later its answers tell.
-func (c *counsel) model(ctx context.Context) string {
+// model is the digest of the model that the Selector or the Summarizer asks: for the vectors that an earlier process
+// kept, and the account of what it spent. It is not known while there is no server that tells it, and "" of one that
+// has none.
+func (c *counsel) model(ctx context.Context) (digest string, known bool) {
 	c.mu.Lock()
-	digest, looked := c.digest, c.looked
-	c.looked = true
+	digest = c.digest
 	c.mu.Unlock()
-	known, ok := c.engine.opts.Selector.(modelled)
-	if digest != "" || looked || !ok {
-		return digest
+	if digest != "" {
+		return digest, true
 	}
-	m, err := patiently(ctx, c.engine.opts.Patience, c.line, known.Model)
-	if err != nil {
-		return "" // the question itself will tell why
+	for _, asked := range []any{c.engine.opts.Selector, c.engine.opts.Summarizer} {
+		if asked, ok := asked.(modelled); ok {
+			m, err := patiently(ctx, c.engine.opts.Patience, c.line, asked.Model)
+			if err != nil {
+				return "", false // the question itself will tell why
+			}
+			c.mu.Lock()
+			c.digest = m.Digest
+			c.mu.Unlock()
+			return m.Digest, true
+		}
 	}
-	return m.Digest
+	return "", true
 }
 
 // modelled is a controller that can say which model it asks.
@@ -354,19 +392,19 @@ func (q question) put(ctx context.Context, s Selector, z Summarizer, patience ti
 		answer, err := patiently(ctx, patience, line, func(ctx context.Context) (controller.Answer, error) {
 			return s.Select(ctx, q.choose)
 		})
-		h.hear(&answer, nil, err)
+		h.answered(answer, err)
 	}
 	if z != nil {
 		summary, err := patiently(ctx, patience, line, func(ctx context.Context) (controller.Summary, error) {
 			return z.Summarize(ctx, q.sum)
 		})
-		h.hear(nil, &summary, err)
+		h.summedUp(summary, err)
 	}
 	return h
 }
 
 // merge adds an opinion to its node as it is now, in one transaction, and shows it to Weave.
-func (s *Session) merge(ctx context.Context, q question, o Opinion, trust bool) (*Node, error) {
+func (s *Session) merge(ctx context.Context, q question, o Opinion, trust belief) (*Node, error) {
 	s.appending.Lock()
 	defer s.appending.Unlock()
 	if err := s.load(ctx); err != nil {
@@ -380,7 +418,7 @@ func (s *Session) merge(ctx context.Context, q question, o Opinion, trust bool) 
 }
 
 // take is merge for who holds appending.
-func (s *Session) take(ctx context.Context, q question, o Opinion, trust bool) (Node, error) {
+func (s *Session) take(ctx context.Context, q question, o Opinion, trust belief) (Node, error) {
 	k, ok := s.find(q.node.ID)
 	if !ok {
 		return Node{}, fmt.Errorf("session %s: step %s: %w", s.name, q.node.ID, ErrNotFound)

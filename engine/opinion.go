@@ -91,30 +91,46 @@ func found(n *Node) []controller.Choice {
 	return out
 }
 
-// heard is what came back; a nil part was not asked or has failed.
+// heard is what came back; a nil part was not asked, has failed, or was left to rules.
 type heard struct {
 	answer  *controller.Answer
 	summary *controller.Summary
 	err     error
+	by      string            // whose parts have failed
+	lost    controller.Origin // what these took
 }
 
-// hear adds an answer, a summary, or why there is none.
-func (h *heard) hear(a *controller.Answer, s *controller.Summary, err error) {
+// answered adds an answer, or why there is none.
+func (h *heard) answered(a controller.Answer, err error) {
 	switch {
 	case err != nil:
-		h.err = errors.Join(h.err, err)
-	case a != nil:
-		h.answer = a
-	default:
-		h.summary = s
+		h.fail(a.By, a.Origin, err)
+	case !byRules(a.By):
+		h.answer = &a
 	}
 }
 
-// silent reports whether the controller had nothing to say: rules decide, by its own judgement.
-func (h heard) silent() bool {
-	byRules := func(who string) bool { return who == "" || who == "rules" }
-	return h.err == nil && (h.answer == nil || byRules(h.answer.By)) && (h.summary == nil || byRules(h.summary.By))
+// summedUp adds a summary, or why there is none.
+func (h *heard) summedUp(s controller.Summary, err error) {
+	switch {
+	case err != nil:
+		h.fail(s.By, s.Origin, err)
+	case !byRules(s.By):
+		h.summary = &s
+	}
 }
+
+func (h *heard) fail(by string, took controller.Origin, err error) {
+	h.by = cmp.Or(h.by, by)
+	h.lost.Add(took)
+	h.err = errors.Join(h.err, err)
+}
+
+// byRules reports whether rules decide, by a controller's own judgement.
+func byRules(who string) bool { return who == "" || who == "rules" }
+
+// silent reports whether the controller had nothing to say.
+func (h heard) silent() bool { return h.err == nil && h.answer == nil && h.summary == nil }
 
 // opinion makes of what was heard what may be kept: choices among the candidates, reasons and summaries without a
 // word that their sources lack. What is refused is named in Err. by, if not "", signs it.
@@ -131,7 +147,7 @@ func (q question) opinion(h heard, by string) Opinion {
 			o.Vector = a.Vector
 		}
 	}
-	if s := h.summary; s != nil && s.By != "rules" {
+	if s := h.summary; s != nil {
 		sign(&o, s.By, s.Origin)
 		known := append(q.sum.Turn.Told(), q.sum.Parents...)
 		var err error
@@ -142,28 +158,28 @@ func (q question) opinion(h heard, by string) Opinion {
 			wrong = append(wrong, "dependency summary: "+err.Error())
 		}
 	}
-	if o.By == "" {
-		o.By = "model"
-	}
+	sign(&o, cmp.Or(h.by, "model"), h.lost)
 	o.Err = cutText(strings.Join(wrong, "; "), mostReason)
 	return o
 }
 
-// complete gives the parts that were not heard as the same model had them in an earlier opinion, signed by the same
-// controller.
+// complete gives the parts that were not heard as the same model had them in an earlier opinion, and adds what that
+// took: nothing that was spent on a step is forgotten.
 func (h heard) complete(o, earlier Opinion) Opinion {
-	if earlier.Origin.Digest != o.Origin.Digest {
+	if earlier.Node == "" || earlier.Origin.Digest != o.Origin.Digest {
 		return o
 	}
+	from := controller.Origin(earlier.Origin)
+	choosing, summing := from.Prompts()
+	from.Prompt = ""
 	if h.answer == nil {
-		o.Parents = earlier.Parents
+		o.Parents, from.Prompt = earlier.Parents, choosing
 	}
 	if h.summary == nil {
 		o.Summary, o.DependencySummary = earlier.Summary, earlier.DependencySummary
+		from.Prompt += " " + summing
 	}
-	if h.answer == nil || h.summary == nil {
-		sign(&o, earlier.By, controller.Origin(earlier.Origin))
-	}
+	sign(&o, earlier.By, from)
 	return o
 }
 
@@ -172,14 +188,11 @@ func sign(o *Opinion, by string, from controller.Origin) {
 	if o.By == "" {
 		o.By = cutText(by, 255)
 	}
-	t := &o.Origin
-	if t.Model == "" {
-		t.Model, t.Digest = cutText(from.Model, 255), cutText(from.Digest, 255)
-	}
-	if from.Prompt != "" && !strings.Contains(t.Prompt, from.Prompt) {
-		t.Prompt = cutText(strings.TrimSpace(t.Prompt+" "+from.Prompt), mostReason)
-	}
-	t.Calls, t.In, t.Out, t.Took = t.Calls+from.Calls, t.In+from.In, t.Out+from.Out, t.Took+from.Took
+	from.Model, from.Digest = cutText(from.Model, 255), cutText(from.Digest, 255)
+	sum := controller.Origin(o.Origin)
+	sum.Add(from)
+	o.Origin = graphstore.Origin(sum)
+	o.Origin.Prompt = cutText(o.Origin.Prompt, mostReason)
 }
 
 // honest is a summary on one line, or why it is refused.
@@ -249,6 +262,9 @@ func (q question) reason(c controller.Choice) string {
 	return text
 }
 
+// belief is which parts of an opinion are trusted.
+type belief struct{ parents, summaries bool }
+
 // adopt gives the node with what an opinion adds to it. What rules found stays as it is and comes first; of
 // an older opinion of the same controller nothing is left. Where the model is trusted its choices are
 // selected like what was found, and its summaries replace those of rules. Where it is not, its edges are on
@@ -256,7 +272,7 @@ func (q question) reason(c controller.Choice) string {
 // node: so nothing that is woven gets worse, whatever the model says.
 //
 // find finds the nodes of the session's path.
-func adopt(n Node, o Opinion, find func(NodeID) (kept, bool), answered int, trust bool) Node {
+func adopt(n Node, o Opinion, find func(NodeID) (kept, bool), answered int, trust belief) Node {
 	n.Parents = slices.DeleteFunc(slices.Clone(n.Parents), func(p graphstore.Parent) bool {
 		return p.Kind == graphstore.Model && p.By == o.By
 	})
@@ -272,8 +288,8 @@ func adopt(n Node, o Opinion, find func(NodeID) (kept, bool), answered int, trus
 		if p.Kind != graphstore.Model || !there || k.Seq >= n.Seq || known || !k.Validation.Candidate() {
 			continue
 		}
-		p.Candidate = trust
-		if trust {
+		p.Candidate = trust.parents
+		if trust.parents {
 			p.Score = trustedFrom + trustedSpan*p.Score
 		} else {
 			p.Score = doubtedSpan * p.Score
@@ -287,7 +303,7 @@ func adopt(n Node, o Opinion, find func(NodeID) (kept, bool), answered int, trus
 		}
 		return at[p.ID] > at[q.ID] // newest first
 	})
-	if trust && n.Step.Answered() == answered { // else the summaries are of less than there is now
+	if trust.summaries && n.Step.Answered() == answered { // else the summaries are of less than there is now
 		n.Summary = cmp.Or(o.Summary, n.Summary)
 		n.DependencySummary = cmp.Or(o.DependencySummary, n.DependencySummary)
 	}

@@ -100,9 +100,9 @@ func (s *Session) consult(ctx context.Context, n Node, selector Selector, trust 
 	if err != nil {
 		return n, fmt.Errorf("step %d: %w", n.Seq, err)
 	}
-	h := heard{answer: &answer}
-	if h.silent() {
+	var h heard
+	if h.answered(answer, nil); h.silent() {
 		return n, nil
 	}
-	return s.take(ctx, q, q.opinion(h, ""), trust)
+	return s.take(ctx, q, q.opinion(h, ""), belief{parents: trust})
 }

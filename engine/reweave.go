@@ -19,7 +19,8 @@ type Reweaving struct {
 	// sees the session as it was at each step, and writes the summaries too.
 	Selector   Selector
 	Summarizer Summarizer
-	// Adopt merges each opinion into its node, as if it had been asked when the step came; Trust is as in Options.
+	// Adopt merges each opinion into its node, as if it had been asked when the step came. Trust is as in Options, for
+	// parents and summaries each if somebody is asked for them: what was said of the other before is not trusted by it.
 	Adopt bool
 	Trust bool
 	// Each, if not nil, is told of every step with what is now kept of it: the zero Opinion where nothing is.
@@ -44,11 +45,6 @@ var ErrController = errors.New("the controller failed")
 
 // mostFailures in a row end a Reweave: the server is gone, or the model is of no use at all.
 const mostFailures = 5
-
-// accountant is a controller that keeps account of what it was asked, and is told what was asked before.
-type accountant interface {
-	Recall(session string, asked int, cost controller.Origin)
-}
 
 // Reweave runs a controller over the session once more, from its first step to the head, and keeps what it says as
 // opinions. What the same model has said of a step already, told the same, is not asked again; so a Reweave that
@@ -81,6 +77,8 @@ type reweaver struct {
 	path    []kept
 	there   map[NodeID]Opinion
 	line    chan struct{} // see counsel
+	inRow   int           // failures
+	heard   bool          // an answer of use
 	sum     Rewoven
 }
 
@@ -90,8 +88,11 @@ func (w *reweaver) model(ctx context.Context) (Rewoven, error) {
 	if err != nil {
 		return w.sum, err
 	}
-	w.recall(digest)
-	inRow, heard := 0, false
+	for _, c := range []any{w.Selector, w.Summarizer} {
+		if err := w.session.recount(ctx, c, digest); err != nil {
+			return w.sum, err
+		}
+	}
 	for i, k := range w.path {
 		if err := ctx.Err(); err != nil {
 			return w.sum, err
@@ -100,46 +101,69 @@ func (w *reweaver) model(ctx context.Context) (Rewoven, error) {
 		if err != nil {
 			return w.sum, err
 		}
-		o, kept := w.there[k.ID]
-		if !kept || !w.same(o, digest) {
-			h := q.put(ctx, w.Selector, w.Summarizer, w.session.engine.opts.Patience, w.line)
-			if err := ctx.Err(); err != nil {
-				return w.sum, err
-			}
-			if h.silent() {
-				w.sum.Silent++
-				w.tell(q.node, Opinion{})
-				continue
-			}
-			if errors.Is(h.err, controller.ErrUnfit) {
-				return w.sum, fmt.Errorf("session %s: %w: %w", w.session.name, ErrController, h.err)
-			}
-			said := q.opinion(h, w.By)
-			w.count(said)
-			switch {
-			case h.answer != nil || h.summary != nil:
-				inRow, heard = 0, true
-			case heard && useless(h.err): // the server works, and the next step may suit the model better
-			default:
-				inRow++
-			}
-			if inRow == mostFailures {
-				return w.sum, fmt.Errorf("session %s: %w %d times in a row: %w", w.session.name, ErrController, inRow, h.err)
-			}
-			if h.answer == nil && h.summary == nil && answered(o) {
-				w.tell(q.node, o) // a failure takes nothing back
-				continue
-			}
-			o, kept = h.complete(said, o), false
-		} else {
-			w.sum.There++
-		}
-		if err := w.keep(ctx, q, o, kept); err != nil {
+		o, err := w.step(ctx, q, w.there[k.ID], digest)
+		if err != nil {
 			return w.sum, err
 		}
 		w.tell(q.node, o)
 	}
 	return w.sum, nil
+}
+
+// step asks about one step what the same model, told the same, has not said of it, and keeps the answer. It returns
+// what is kept then.
+func (w *reweaver) step(ctx context.Context, q question, o Opinion, digest string) (Opinion, error) {
+	s, z := w.Selector, w.Summarizer
+	same := w.same(o, digest)
+	if same {
+		s, z = w.unheard(o)
+	}
+	var h heard
+	if s != nil || z != nil {
+		h = q.put(ctx, s, z, w.session.engine.opts.Patience, w.line)
+		if err := ctx.Err(); err != nil {
+			return o, err
+		}
+	}
+	switch {
+	case h.silent() && !same:
+		w.sum.Silent++
+		return Opinion{}, nil
+	case h.silent():
+		w.sum.There++
+		return o, w.keep(ctx, q, o, true)
+	}
+	said := q.opinion(h, w.By)
+	w.count(said)
+	if err := w.bear(h); err != nil {
+		return o, err
+	}
+	said = h.complete(said, o)
+	switch {
+	case h.answer != nil || h.summary != nil || !answered(o):
+		return said, w.keep(ctx, q, said, false)
+	case same: // a failure takes nothing back, and is paid for
+		said.Err = o.Err
+		return said, w.keep(ctx, q, said, false)
+	}
+	return o, nil
+}
+
+// bear returns an error where a failure ends it all.
+func (w *reweaver) bear(h heard) error {
+	switch {
+	case errors.Is(h.err, controller.ErrUnfit):
+		return fmt.Errorf("session %s: %w: %w", w.session.name, ErrController, h.err)
+	case h.answer != nil || h.summary != nil:
+		w.inRow, w.heard = 0, true
+	case w.heard && useless(h.err): // the server works, and the next step may suit the model better
+	default:
+		w.inRow++
+	}
+	if w.inRow == mostFailures {
+		return fmt.Errorf("session %s: %w %d times in a row: %w", w.session.name, ErrController, w.inRow, h.err)
+	}
+	return nil
 }
 
 // digest is that of the model which is asked, "" if it cannot be known.
@@ -156,21 +180,6 @@ func (w *reweaver) digest(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// recall tells a controller that keeps account what it was asked of the session before.
-func (w *reweaver) recall(digest string) {
-	a, ok := w.Selector.(accountant)
-	if !ok {
-		return
-	}
-	asked, cost := 0, controller.Origin{}
-	for _, o := range w.there {
-		if w.same(o, digest) {
-			asked, cost.In, cost.Out = asked+1, cost.In+o.Origin.In, cost.Out+o.Origin.Out
-		}
-	}
-	a.Recall(w.session.name, asked, cost)
-}
-
 // answered reports whether an opinion says anything, if only that there are no parents.
 func answered(o Opinion) bool {
 	return o.Node != "" && (o.Err == "" || o.Summary != "" || len(o.Parents) > 0)
@@ -184,14 +193,22 @@ func useless(err error) bool {
 // prompted is a controller that can say what it tells its model before the question.
 type prompted interface{ Prompts() []string }
 
-// same reports whether an opinion is what would be heard again: the same model, told the same, was asked for the
-// same and had an answer.
+// unheard is who has not said anything of a part of a step, in an opinion that is the same otherwise.
+func (w *reweaver) unheard(o Opinion) (s Selector, z Summarizer) {
+	choosing, summing := controller.Origin(o.Origin).Prompts()
+	if len(o.Parents) == 0 && choosing == "" && summing != "" {
+		s = w.Selector
+	}
+	if o.Summary == "" && summing == "" {
+		z = w.Summarizer
+	}
+	return s, z
+}
+
+// same reports whether an opinion is what would be heard again: the same model, told the same, had an answer.
 func (w *reweaver) same(o Opinion, digest string) bool {
 	if digest == "" || o.Origin.Digest != digest || !answered(o) {
 		return false
-	}
-	if w.Summarizer != nil && o.Summary == "" && o.Err == "" {
-		return false // it was not asked to sum up
 	}
 	var now []string
 	for _, c := range []any{w.Selector, w.Summarizer} {
@@ -219,7 +236,7 @@ func (w *reweaver) count(o Opinion) {
 func (w *reweaver) keep(ctx context.Context, q question, o Opinion, kept bool) error {
 	switch {
 	case w.Adopt:
-		if _, err := w.session.merge(ctx, q, o, w.Trust); !errors.Is(err, ErrNotFound) {
+		if _, err := w.session.merge(ctx, q, o, belief{w.Trust && w.Selector != nil, w.Trust && w.Summarizer != nil}); !errors.Is(err, ErrNotFound) {
 			return err
 		}
 		return nil
