@@ -50,9 +50,10 @@ again adds what is new. Without arguments it looks where the known agents keep t
 With --follow it keeps up with one file while an agent writes to it, until Ctrl-C. The turn that is still being
 written is held back until something follows it or the file has been idle for 2 seconds.
 
-With --controller a model is asked for what rules leave open: steps for which they find no parent, or none for certain;
-at most a quarter of them. It must have passed its examination (see doctor), which is held now if it was not before.
-What it is refused for is left to rules.
+With --controller a model is asked for what rules leave open, the parents of steps for which they find none, or none
+for certain, in at most a quarter of the steps; and, if it can write, for the summaries of all. In all it reads and writes
+half as many tokens as the session has, at most. It must have passed its examination (see doctor) for either, which is held
+now if it was not before. What it is refused for is left to rules.
 
 The formats, which are found out unless --format names one:
   ` + wrapped(importer.Formats(), 100),
@@ -96,7 +97,7 @@ The formats, which are found out unless --format names one:
 	f.BoolVar(&found, "found", false, "without arguments: take all that is found")
 	f.BoolVar(&follow, "follow", false, "keep up with a file that grows")
 	f.BoolVar(&in.redact, "redact", false, "drop credentials before anything is stored")
-	in.flags(f, "a model that is asked for what rules leave open (default: none)")
+	in.flags(f, "a model that is asked for parents that rules leave open, and for summaries (default: none)")
 	f.StringArrayVar(&patterns, "redact-pattern", nil, "drop credentials and what this regular expression matches; may be repeated")
 	return cmd
 }
@@ -222,14 +223,21 @@ func (a *app) engage(ctx context.Context, in *intake) error {
 	if err := in.find(ctx); err != nil {
 		return err
 	}
+	parents, summaries := true, in.model.Completion
 	if !in.noGate {
-		parents, _, err := a.trusted(ctx, &in.speaker)
-		if err != nil || !parents {
+		var err error
+		if parents, summaries, err = a.trusted(ctx, &in.speaker, true, summaries); err != nil || !parents && !summaries {
 			return err
 		}
 		in.trust = true
 	}
-	in.cascade = &controller.Cascade{Chooser: in.ollama, Name: in.speaker.name}
+	in.cascade = &controller.Cascade{Name: in.speaker.name}
+	if parents {
+		in.cascade.Chooser = in.ollama
+	}
+	if summaries {
+		in.cascade.Writer = in.ollama
+	}
 	return nil
 }
 
@@ -401,7 +409,14 @@ func (in *intake) ask(ctx context.Context, s *engine.Session) error {
 	if cascade == nil {
 		return nil
 	}
-	_, err := s.Reweave(ctx, engine.Reweaving{By: in.name, Selector: cascade, Adopt: true, Trust: in.trust})
+	r := engine.Reweaving{By: in.name, Adopt: true, Trust: in.trust}
+	if cascade.Chooser != nil {
+		r.Selector = cascade
+	}
+	if cascade.Writer != nil {
+		r.Summarizer = cascade
+	}
+	_, err := s.Reweave(ctx, r)
 	if !errors.Is(err, engine.ErrController) {
 		return err
 	}

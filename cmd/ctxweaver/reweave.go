@@ -28,7 +28,7 @@ the same model has said already, told the same, is not asked again. See what it 
 with diff --controllers.
 
 With --adopt the opinion is merged into the steps too. The model must have passed its examination (ctxweaver doctor
---model NAME) for what it is asked, or is refused. With --no-gate its edges are merged all the same, but no context
+--model NAME); for what it is refused it is not asked. With --no-gate its edges are merged all the same, but no context
 is woven from them.
 
 ` + helpOnControllers,
@@ -59,18 +59,18 @@ func (a *app) reweave(ctx context.Context, want string, r *reweave) error {
 	if r.rules && r.adopt {
 		return usage("--adopt: what rules say is in the steps already")
 	}
-	w := r.reweaving(r.summaries)
+	parents, summaries := true, r.summaries
 	if r.adopt && !r.noGate {
-		parents, summaries, err := a.trusted(ctx, &r.speaker)
-		if err != nil {
+		var err error
+		if parents, summaries, err = a.trusted(ctx, &r.speaker, parents, summaries); err != nil {
 			return err
 		}
-		if !parents || r.summaries && !summaries {
+		if !parents && !summaries {
 			return errReported
 		}
-		w.Trust = true
 	}
-	w.Adopt = r.adopt
+	w := r.reweaving(parents, summaries)
+	w.Adopt, w.Trust = r.adopt, !r.noGate
 	return a.with(ctx, func(e *engine.Engine) error {
 		info, err := session(ctx, e, want)
 		if err != nil {

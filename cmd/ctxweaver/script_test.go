@@ -60,6 +60,7 @@ func scripts(dir string) testscript.Params {
 			"await":    await,
 			"append":   appendFile,
 			"embedder": embedder,
+			"writer":   writer,
 		},
 	}
 }

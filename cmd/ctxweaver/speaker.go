@@ -61,34 +61,39 @@ func (s *speaker) find(ctx context.Context) (err error) {
 }
 
 // reweaving is how the controller is asked about all steps of a session.
-func (s *speaker) reweaving(summaries bool) engine.Reweaving {
+func (s *speaker) reweaving(parents, summaries bool) engine.Reweaving {
 	r := engine.Reweaving{By: s.name}
-	switch {
-	case s.rules:
+	if s.rules {
 		r.Selector = controller.Rules{}
-	default:
+		return r
+	}
+	if parents {
 		r.Selector = s.ollama
-		if summaries {
-			r.Summarizer = s.ollama
-		}
+	}
+	if summaries {
+		r.Summarizer = s.ollama
 	}
 	return r
 }
 
-// trusted is what the model may do by the verdict on it, which may take minutes to come to. What it is refused for is
-// told and left to rules. From then on no other model is asked by that name.
-func (a *app) trusted(ctx context.Context, s *speaker) (parents, summaries bool, err error) {
+// trusted is what the model may do, of what it is wanted for, by the verdict on it, which may take minutes to come to.
+// What it is refused for is told in one line, and left to rules. From then on no other model is asked by that name.
+func (a *app) trusted(ctx context.Context, s *speaker, parents, summaries bool) (bool, bool, error) {
 	v, err := a.verdict(ctx, s.doctor, s.ollama, s.model)
 	if err != nil {
 		return false, false, cancelled(ctx, err)
 	}
-	if !v.Parents {
-		a.complain(s.name + ": " + conclusion("parents", false, v.ParentsWhy))
+	var refused []string
+	if parents && !v.Parents {
+		refused = append(refused, "for parents: "+oneLine(v.ParentsWhy))
 	}
-	if !v.Summaries {
-		a.complain(s.name + ": " + conclusion("summaries", false, v.SummariesWhy))
+	if summaries && !v.Summaries {
+		refused = append(refused, "for summaries: "+oneLine(v.SummariesWhy))
+	}
+	if len(refused) > 0 {
+		a.complain(s.name + ": Refused " + strings.Join(refused, "; ") + "; the engine goes on by rules.")
 	}
 	s.doctor.Digest = v.Digest
 	s.ollama, err = controller.NewOllama(s.doctor.OllamaOptions)
-	return v.Parents, v.Summaries, err
+	return parents && v.Parents, summaries && v.Summaries, err
 }
