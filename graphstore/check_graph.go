@@ -1,6 +1,7 @@
 package graphstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -67,12 +68,12 @@ func (c *graphChecker) node(ctx context.Context, r record) error {
 	if len(haveEdges) == len(wantEdges) && !slices.Equal(haveEdges, wantEdges) {
 		c.wrong(id, "its edges are in another order")
 	}
-	for _, q := range fileNames(label, r.Node) {
-		file := string(q.Subject.(quad.IRI))
+	for _, file := range r.Node.listed() {
 		if c.files[file] {
 			continue
 		}
 		c.files[file] = true
+		q := fileName(label, file)
 		have, err := c.about(ctx, id, q.Subject)
 		if err != nil {
 			return err
@@ -102,7 +103,7 @@ func (c *graphChecker) about(ctx context.Context, id NodeID, subject quad.Value)
 	if err != nil {
 		c.wrong(id, "%v", err)
 	}
-	slices.SortFunc(found, func(a, b *proto.Primitive) int { return int(int64(a.ID) - int64(b.ID)) })
+	slices.SortFunc(found, func(a, b *proto.Primitive) int { return cmp.Compare(a.ID, b.ID) })
 	out := make([]quad.Quad, 0, len(found))
 	for _, p := range found {
 		q, err := c.resolve(ctx, p)

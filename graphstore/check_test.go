@@ -112,7 +112,7 @@ var rots = []rot{
 		return alterQuads(txn, e, change{add: []quad.Quad{{Subject: quad.IRI("x:y"), Predicate: iriStatus, Object: quad.String("z")}}})
 	}, []Kind{KindGraph}, nil},
 	{"the name of a file is lost", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
-		return alterQuads(txn, e, change{del: fileNames(sessionIRI(e.Name), n[0])})
+		return alterQuads(txn, e, change{del: []quad.Quad{fileName(sessionIRI(e.Name), n[0].Files[0])}})
 	}, []Kind{KindGraph}, nil},
 	{"edges are in another order", func(_ *testing.T, txn *badger.Txn, e entry, n []Node) error {
 		first := edges(sessionIRI(e.Name), record{Node: n[5]})[:1]
@@ -262,7 +262,7 @@ func alter(txn *badger.Txn, e entry, id NodeID, fn func(*record)) error {
 }
 
 func alterQuads(txn *badger.Txn, e entry, c change) error {
-	g, err := writeQuads(txn, e)
+	g, err := openQuadsToWrite(txn, e)
 	if err != nil {
 		return err
 	}

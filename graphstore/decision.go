@@ -8,14 +8,11 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// maxPolicy bounds the name of a policy in a key, in bytes.
-const maxPolicy = 255
-
 // Decide keeps what a policy decided for the request that followed a node, so that later requests repeat it
 // byte for byte. It is opaque here. A decision that is there already is replaced. The node must be stored.
 func (s *Store) Decide(ctx context.Context, session, policy string, after NodeID, decision []byte) error {
-	if policy == "" || len(policy) > maxPolicy {
-		return fmt.Errorf("session %q: policy %q: want a name of 1 to %d bytes", session, policy, maxPolicy)
+	if policy == "" || len(policy) > maxNamed {
+		return fmt.Errorf("session %q: policy %q: want a name of 1 to %d bytes", session, policy, maxNamed)
 	}
 	return s.change(ctx, session, false, func(txn *badger.Txn, e *entry) error {
 		if _, err := readRecord(txn, *e, after); err != nil {

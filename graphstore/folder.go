@@ -14,8 +14,10 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 )
 
+// FormatVersion is the version of the store's layout (FORMAT.md) that this package reads and writes.
+const FormatVersion = 1
+
 const (
-	format     = 1        // the version of what FORMAT.md describes
 	formatFile = "FORMAT" // the file in the folder that says so
 	formatText = "ctxweaver store, format "
 	tempMark   = "-new-" // in the name of a file that is about to replace another
@@ -40,7 +42,7 @@ func claim(dir string) error {
 	}
 	names = slices.DeleteFunc(names, func(n fs.DirEntry) bool { return strings.Contains(n.Name(), tempMark) })
 	if len(names) == 0 {
-		if err := replaceFile(dir, formatFile, fmt.Appendf(nil, "%s%d\n", formatText, format)); err != nil {
+		if err := replaceFile(dir, formatFile, fmt.Appendf(nil, "%s%d\n", formatText, FormatVersion)); err != nil {
 			return fmt.Errorf("open store: %w", err)
 		}
 		return breakSeal(dir)
@@ -53,9 +55,9 @@ func claim(dir string) error {
 	}
 	version, ours := strings.CutPrefix(strings.TrimSpace(string(text)), formatText)
 	if n, err := strconv.Atoi(version); !ours || err != nil {
-		return fmt.Errorf("open %s: %w: its %s file reads %.40q; restore it to %q", dir, ErrDamaged, formatFile, text, formatText+strconv.Itoa(format))
-	} else if n > format {
-		return fmt.Errorf("open %s: %w: %d, this program knows %d; use a newer ctxweaver", dir, ErrNewer, n, format)
+		return fmt.Errorf("open %s: %w: its %s file reads %.40q; restore it to %q", dir, ErrDamaged, formatFile, text, formatText+strconv.Itoa(FormatVersion))
+	} else if n > FormatVersion {
+		return fmt.Errorf("open %s: %w: %d, this program knows %d; use a newer ctxweaver", dir, ErrNewer, n, FormatVersion)
 	}
 	return complete(dir, names)
 }

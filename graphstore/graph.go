@@ -55,8 +55,8 @@ func openQuads(txn *badger.Txn, e entry) (quads, error) {
 	return quads{qs.(*ckv.QuadStore)}, nil
 }
 
-// writeQuads opens the graph of a session for writing, and makes it if there is none yet.
-func writeQuads(txn *badger.Txn, e entry) (quads, error) {
+// openQuadsToWrite makes the graph if there is none yet.
+func openQuadsToWrite(txn *badger.Txn, e entry) (quads, error) {
 	prefix := graphKey(e.Number, e.Graph)
 	list, err := get(txn, slices.Concat(prefix, keyIndexes))
 	if errors.Is(err, ErrNotFound) {
@@ -139,6 +139,22 @@ func (g quads) values(ctx context.Context, refs []uint64) ([]quad.Value, error) 
 		in[i] = ckv.Int64Value(r)
 	}
 	return g.qs.ValuesOf(ctx, in)
+}
+
+// unnamed are the name quads of those files that the graph does not know yet.
+func (g quads) unnamed(ctx context.Context, session quad.IRI, files []string) ([]quad.Quad, error) {
+	var out []quad.Quad
+	for _, f := range files {
+		q := fileName(session, f)
+		known, err := g.ref(ctx, q.Subject)
+		if err != nil {
+			return nil, err
+		}
+		if known == 0 {
+			out = append(out, q)
+		}
+	}
+	return out, nil
 }
 
 // match calls fn with the living quads of an index that begin with vals, in the order of their making

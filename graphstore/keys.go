@@ -53,6 +53,10 @@ func orderKey(number, ordinal uint64) []byte {
 	return binary.BigEndian.AppendUint64(kindKey(number, kindOrder), ordinal)
 }
 
+// maxNamed is how long the name of a policy or a controller and a digest may be, in bytes: one byte of the key has
+// the length.
+const maxNamed = 255
+
 // namedKey is the prefix of what a policy, a controller or a model has of the nodes of a session.
 func namedKey(number uint64, kind byte, name string) []byte {
 	return append(append(kindKey(number, kind), byte(len(name))), name...)

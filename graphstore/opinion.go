@@ -45,7 +45,6 @@ type Origin struct {
 const (
 	maxOpinion = 64 << 10 // bytes, packed as stored
 	maxVector  = 16 << 10 // numbers
-	maxNamed   = 255      // bytes of a controller's name and of a digest
 )
 
 // Opine keeps opinions in one transaction, at most 500 of them. One that the same controller had of the node

@@ -311,8 +311,9 @@ func (s *Store) writeAhead(e entry, items []*item) error {
 func writeItems(ctx context.Context, txn *badger.Txn, e *entry, items []*item) (bool, error) {
 	var c change
 	label := sessionIRI(e.Name)
-	files := map[string]bool{}
-	var names []Node
+	seen := map[string]bool{}
+	var files []string
+	changed := false
 	for _, it := range items {
 		r := fold(it.node)
 		r.Ordinal = it.ordinal
@@ -325,7 +326,8 @@ func writeItems(ctx context.Context, txn *badger.Txn, e *entry, items []*item) (
 		}
 		d := diff(label, it.old, r)
 		c.del, c.add = append(c.del, d.del...), append(c.add, d.add...)
-		names = append(names, Node{Files: newFiles(files, it)})
+		files = append(files, newFiles(seen, it)...)
+		changed = true
 		e.Tokens += it.node.Tokens.Total()
 		if it.old != nil {
 			e.Tokens -= it.old.Node.Tokens.Total()
@@ -335,31 +337,25 @@ func writeItems(ctx context.Context, txn *badger.Txn, e *entry, items []*item) (
 		}
 		e.touch(it.node.Step.Time)
 	}
-	if len(names) == 0 {
+	if !changed {
 		return false, nil
 	}
-	g, err := writeQuads(txn, *e)
+	g, err := openQuadsToWrite(txn, *e)
 	if err != nil {
 		return false, err
 	}
-	for _, n := range names {
-		for _, q := range fileNames(label, n) {
-			known, err := g.ref(ctx, q.Subject)
-			if err != nil {
-				return false, err
-			}
-			if known == 0 {
-				c.add = append(c.add, q)
-			}
-		}
+	names, err := g.unnamed(ctx, label, files)
+	if err != nil {
+		return false, err
 	}
+	c.add = append(c.add, names...)
 	return true, g.apply(c)
 }
 
 // newFiles are the files that a node touches, its record does not, and no node before it in the call does.
 func newFiles(seen map[string]bool, it *item) []string {
 	var out []string
-	for _, f := range it.node.Files[:min(len(it.node.Files), maxListed)] {
+	for _, f := range it.node.listed() {
 		if !seen[f] && (it.old == nil || !slices.Contains(it.old.Node.Files, f)) {
 			seen[f] = true
 			out = append(out, f)

@@ -1,12 +1,8 @@
 package graphstore
 
 import (
-	"encoding/hex"
-
 	"github.com/cayleygraph/quad"
 )
-
-func hexSum(b body) string { return hex.EncodeToString(b.Sum[:]) }
 
 // edges are a node's parent quads in stored order, each once. The order is the graph's too: a quad's
 // number grows with the time of its making, and traversal follows it.
@@ -36,7 +32,7 @@ func facts(session quad.IRI, r record) []quad.Quad {
 	for _, f := range n.Fixes {
 		q.add(iriSupersededBy, nodeIRI(f.By))
 	}
-	for _, f := range n.Files[:min(len(n.Files), maxListed)] {
+	for _, f := range n.listed() {
 		q.add(iriTouches, fileIRI(f))
 	}
 	failed := 0
@@ -65,17 +61,14 @@ func facts(session quad.IRI, r record) []quad.Quad {
 	return q.quads
 }
 
-// fileNames are the quads by which the files of a node are found. They are the session's, not the node's:
-// made when a file is first touched, and never taken away.
-func fileNames(session quad.IRI, n Node) []quad.Quad {
-	var out []quad.Quad
-	for _, f := range n.Files[:min(len(n.Files), maxListed)] {
-		q := quadSet{session: session, subject: fileIRI(f)}
-		q.add(iriName, text(baseName(f)))
-		out = append(out, q.quads...)
-	}
-	return out
+// fileName is the quad by which a file is found. It is the session's, not a node's: made when the file is first
+// touched, and never taken away.
+func fileName(session quad.IRI, file string) quad.Quad {
+	return quad.Quad{Subject: fileIRI(file), Predicate: iriName, Object: text(baseName(file)), Label: session}
 }
+
+// listed are the files of a node that become quads.
+func (n Node) listed() []string { return n.Files[:min(len(n.Files), maxListed)] }
 
 // quadSet collects quads of one subject, each once: Cayley counts a quad that is added twice twice.
 type quadSet struct {

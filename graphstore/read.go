@@ -1,6 +1,7 @@
 package graphstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -161,7 +162,7 @@ func (s *Store) Find(ctx context.Context, prefix string) ([]Found, error) {
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(entries, func(a, b entry) int { return int(int64(a.Number) - int64(b.Number)) })
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.Number, b.Number) })
 		for _, e := range entries {
 			key := kindKey(e.Number, kindRecord)
 			it := txn.NewIterator(badger.IteratorOptions{Prefix: append(key, raw...)})
@@ -234,7 +235,7 @@ func readOrder(txn *badger.Txn, e entry, from uint64, limit int) ([]place, error
 func parsePlace(v []byte) (place, error) {
 	if len(v) > rawIDSize {
 		if before, n := binary.Uvarint(v[rawIDSize:]); n == len(v)-rawIDSize {
-			return place{NodeID(hex.EncodeToString(v[:rawIDSize])), before}, nil
+			return place{id(v), before}, nil
 		}
 	}
 	return place{}, errors.New("entry is garbled")

@@ -167,12 +167,13 @@ func (s *Store) lastGraph(number uint64) uint32 {
 func (s *Store) rebuildNodes(ctx context.Context, e *entry, nodes []NodeID, ordinals map[NodeID]uint64) error {
 	return s.db.Update(func(txn *badger.Txn) error {
 		label := sessionIRI(e.Name)
-		g, err := writeQuads(txn, *e)
+		g, err := openQuadsToWrite(txn, *e)
 		if err != nil {
 			return err
 		}
 		var c change
-		named := map[string]bool{}
+		seen := map[string]bool{}
+		var files []string
 		for _, id := range nodes {
 			r, err := readRecord(txn, *e, id)
 			if err != nil {
@@ -200,14 +201,13 @@ func (s *Store) rebuildNodes(ctx context.Context, e *entry, nodes []NodeID, ordi
 			e.Tokens += r.Node.Tokens.Total()
 			e.touch(r.Node.Step.Time)
 			c.add = append(c.add, diff(label, nil, r).add...)
-			for _, q := range fileNames(label, Node{Files: newFiles(named, it)}) {
-				if known, err := g.ref(ctx, q.Subject); err != nil {
-					return err
-				} else if known == 0 {
-					c.add = append(c.add, q)
-				}
-			}
+			files = append(files, newFiles(seen, it)...)
 		}
+		names, err := g.unnamed(ctx, label, files)
+		if err != nil {
+			return err
+		}
+		c.add = append(c.add, names...)
 		return g.apply(c)
 	})
 }

@@ -71,8 +71,7 @@ type Step struct {
 	Raw []byte `json:"raw,omitempty"`
 }
 
-// Answered counts the observations of the step, which is what policies count (design: "a turn
-// with three has three").
+// Answered counts the observations of the step, which is what policies count: a turn with three has three.
 func (s Step) Answered() int {
 	n := 0
 	for _, c := range s.Calls {
@@ -125,7 +124,7 @@ func Identify(previous NodeID, s Step) NodeID {
 	return id(h.Sum(nil))
 }
 
-func id(sum []byte) NodeID { return NodeID(hex.EncodeToString(sum[:16])) }
+func id(sum []byte) NodeID { return NodeID(hex.EncodeToString(sum[:rawIDSize])) }
 
 // hashParts writes the parts so that no two different lists of parts write the same bytes, whatever bytes
 // they hold.

@@ -107,7 +107,7 @@ func (s *Store) resume() error {
 			return fmt.Errorf("finish deleting a session: %w", err)
 		}
 	}
-	return s.view(context.Background(), func(txn *badger.Txn) error {
+	return s.db.View(func(txn *badger.Txn) error {
 		last, ok := lastKey(txn, []byte{spaceSession})
 		if ok && len(last) >= 9 {
 			s.number.Store(binary.BigEndian.Uint64(last[1:9]))

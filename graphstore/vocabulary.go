@@ -1,6 +1,7 @@
 package graphstore
 
 import (
+	"encoding/hex"
 	"net/url"
 	"path"
 	"strings"
@@ -51,7 +52,7 @@ func testIRI(t TestResult) quad.IRI {
 	return quad.IRI(base + "test/" + escape(t.Runner) + "/" + escape(t.Name))
 }
 
-func bodyIRI(b body) quad.IRI { return quad.IRI(base + "body/" + hexSum(b)) }
+func bodyIRI(b body) quad.IRI { return quad.IRI(base + "body/" + hex.EncodeToString(b.Sum[:])) }
 
 // nodeOf is the id in a node's IRI, or "".
 func nodeOf(v quad.Value) NodeID {

@@ -6,7 +6,7 @@ package query
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -209,7 +209,7 @@ type Place struct {
 // which they were put. It reads the whole session.
 func Using(ctx context.Context, s *graphstore.Store, session, word string) ([]User, error) {
 	if word == "" {
-		return nil, fmt.Errorf("no word to look for")
+		return nil, errors.New("no word to look for")
 	}
 	var out []User
 	for n, err := range s.Session(ctx, session) {
