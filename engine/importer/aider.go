@@ -45,7 +45,7 @@ func parseAider(data []byte) ([]*Trajectory, error) {
 }
 
 func aiderSession(started, text string) *Trajectory {
-	b := newThread("aider-history")
+	b := newThread()
 	b.t.Agent = "aider"
 	b.t.Name = started
 	if t, err := time.Parse(time.DateTime, started); err == nil {

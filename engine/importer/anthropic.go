@@ -152,7 +152,7 @@ func parseAnthropic(data []byte) ([]*Trajectory, error) {
 }
 
 func anthropicRequest(body gjson.Result, messages []gjson.Result) *Trajectory {
-	b := newThread("anthropic-messages")
+	b := newThread()
 	b.t.Model = body.Get("model").String()
 	b.message(said(graphstore.System, body.Get("system")))
 	for _, m := range messages {

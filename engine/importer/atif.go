@@ -37,7 +37,7 @@ func parseATIF(data []byte) ([]*Trajectory, error) {
 
 // atifTrajectory reads a trajectory and the sub-agents' that it embeds.
 func atifTrajectory(d gjson.Result, parent string) []*Trajectory {
-	a := &atif{thread: newThread("atif"), early: map[string]graphstore.Observation{}}
+	a := &atif{thread: newThread(), early: map[string]graphstore.Observation{}}
 	a.t.Parent = parent
 	a.head(d)
 	d.Get("steps").ForEach(func(_, s gjson.Result) bool {

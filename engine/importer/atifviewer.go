@@ -27,7 +27,7 @@ func parseATIFViewer(data []byte) ([]*Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newThread("atif-viewer")
+	b := newThread()
 	d.Get("steps").ForEach(func(_, s gjson.Result) bool {
 		words := readContent(s.Get("text"))
 		switch s.Get("role").Str {

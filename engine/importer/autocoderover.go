@@ -27,7 +27,7 @@ var autoCodeRoverFormat = format{
 		if err != nil {
 			return nil, err
 		}
-		b := newThread("autocoderover")
+		b := newThread()
 		b.t.Agent = "AutoCodeRover"
 		react(b, d.Array(), unsplit, observeText)
 		return []*Trajectory{b.done()}, nil

@@ -148,7 +148,7 @@ func (s *claudeSession) agent(id string) *claudeThread {
 func (s *claudeSession) trajectories(c claudeThread, name, parent string) []*Trajectory {
 	var ts []*Trajectory
 	for i, br := range branches(c.tree) {
-		b := newThread("claude-code-jsonl")
+		b := newThread()
 		b.t.Name, b.t.Parent = name, parent
 		if i > 0 {
 			first := c.tree[br.records[0]].id

@@ -39,7 +39,7 @@ func parseCline(data []byte) ([]*Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newThread("cline-api-history")
+	b := newThread()
 	b.t.Agent = "cline"
 	var open []string // calls of the last turn that plain text may still answer, in order
 	for _, m := range d.Array() {

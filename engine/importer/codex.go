@@ -38,7 +38,7 @@ type codexSession struct {
 }
 
 func parseCodex(data []byte) ([]*Trajectory, error) {
-	s := codexSession{thread: newThread("codex-rollout"), exits: map[string]int{}}
+	s := codexSession{thread: newThread(), exits: map[string]int{}}
 	s.t.Agent = "codex"
 	for _, r := range lines(data, s.broken) {
 		s.add(r)

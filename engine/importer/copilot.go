@@ -33,7 +33,7 @@ type copilotSession struct {
 }
 
 func parseCopilot(data []byte) ([]*Trajectory, error) {
-	s := copilotSession{main: newThread("copilot-cli-events"), byCall: map[string]*thread{}}
+	s := copilotSession{main: newThread(), byCall: map[string]*thread{}}
 	for _, r := range lines(data, s.main.broken) {
 		s.add(r)
 	}
@@ -60,7 +60,7 @@ func (s *copilotSession) thread(d gjson.Result) *thread {
 	}
 	b := s.byCall[id]
 	if b == nil {
-		b = newThread("copilot-cli-events")
+		b = newThread()
 		b.t.Name = ":agent-" + id
 		s.byCall[id] = b
 		s.agents = append(s.agents, b)

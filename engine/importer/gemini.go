@@ -29,7 +29,7 @@ var geminiFormat = format{
 }
 
 func parseGemini(data []byte) ([]*Trajectory, error) {
-	b := newThread("gemini-cli-session")
+	b := newThread()
 	b.t.Agent = "gemini-cli"
 	head, messages, err := geminiMessages(data, b)
 	if err != nil {
@@ -150,11 +150,11 @@ var geminiStreamFormat = format{
 
 func parseGeminiStream(data []byte) ([]*Trajectory, error) {
 	var ts []*Trajectory
-	b := newThread("gemini-cli-stream")
+	b := newThread()
 	for n, r := range lines(data, func(format string, args ...any) { b.broken(format, args...) }) {
 		if r.Get("type").Str == "init" && n > 1 && (len(b.t.Steps) > 0 || len(b.before) > 0) {
 			ts = append(ts, b.done())
-			b = newThread("gemini-cli-stream")
+			b = newThread()
 		}
 		b.geminiEvent(r)
 	}

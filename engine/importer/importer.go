@@ -21,8 +21,8 @@ type format struct {
 	// name is the file's base name, which may be empty. Read hands in the whole file: many
 	// documents say what they are only at their end.
 	detect func(name string, head []byte) float64
-	// parse may leave Name empty: the file's name is then taken. A Name or Parent that begins
-	// with ":" gets the file's name in front of it.
+	// parse leaves Format empty. It may leave Name empty: the file's name is then taken. A Name or Parent
+	// that begins with ":" gets the file's name in front of it.
 	parse func(data []byte) ([]*Trajectory, error)
 }
 
@@ -110,6 +110,9 @@ func Read(r io.Reader, name string, opts Options) ([]*Trajectory, error) {
 	}
 	if cut != nil {
 		ts[0].Notes.Broken = append(ts[0].Notes.Broken, fmt.Sprintf("byte %d: the file is damaged or cut off here (%v); what follows is missing", len(data), cut))
+	}
+	for _, t := range ts {
+		t.Format = f.name
 	}
 	christen(ts, name)
 	return ts, nil

@@ -53,7 +53,7 @@ func parseInterCode(data []byte) ([]*Trajectory, error) {
 }
 
 func interCodeRun(number string, run gjson.Result) *Trajectory {
-	b := newThread("intercode")
+	b := newThread()
 	environment := plain(run.Get("environment"))
 	b.t.Name = fmt.Sprintf("%s-%s", environment, number)
 	b.message(graphstore.Message{Role: graphstore.User, Text: plain(run.Get("query"))})

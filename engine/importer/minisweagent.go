@@ -34,7 +34,7 @@ func parseMiniSWEAgent(data []byte) ([]*Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newThread("mini-swe-agent")
+	b := newThread()
 	b.t.Agent = "mini-swe-agent"
 	b.t.Name = plain(d.Get("instance_id"))
 	b.t.Model = plain(d.Get("info.config.model.model_name"))

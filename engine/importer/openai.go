@@ -66,7 +66,7 @@ func parseOpenAI(data []byte) ([]*Trajectory, error) {
 }
 
 func openAIChat(row gjson.Result, messages []gjson.Result) *Trajectory {
-	b := newThread("openai-chat")
+	b := newThread()
 	b.t.Model = plain(row.Get("model"))
 	for _, field := range []string{"instance_id", "session_id", "conversation_id", "trajectory_id"} {
 		if b.t.Name = plain(row.Get(field)); b.t.Name != "" {

@@ -30,7 +30,7 @@ func parseOpencode(data []byte) ([]*Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newThread("opencode-export")
+	b := newThread()
 	info := d.Get("info")
 	b.t.Name, b.t.Parent = info.Get("id").Str, info.Get("parentID").Str
 	b.t.Title, b.t.Dir = info.Get("title").Str, info.Get("directory").Str

@@ -32,7 +32,7 @@ func parseOpenHands(data []byte) ([]*Trajectory, error) {
 	}
 	var out []*Trajectory
 	for _, r := range rows {
-		e := newEvents("openhands-output")
+		e := newEvents()
 		e.t.Name = plain(r.Get("instance_id"))
 		if issue := r.Get("issue"); e.t.Name == "" && issue.IsObject() {
 			e.t.Name = fmt.Sprintf("%s/%s#%s", plain(issue.Get("owner")), plain(issue.Get("repo")), plain(issue.Get("number")))
@@ -105,7 +105,7 @@ var openHandsV0Format = format{
 				break
 			}
 		}
-		e := newEvents("openhands-v0-trajectory")
+		e := newEvents()
 		for _, event := range list.Array() {
 			e.add(event)
 		}
@@ -121,8 +121,8 @@ type events struct {
 	acted    bool
 }
 
-func newEvents(format string) *events {
-	b := newThread(format)
+func newEvents() *events {
+	b := newThread()
 	b.t.Agent = "OpenHands"
 	return &events{thread: b}
 }

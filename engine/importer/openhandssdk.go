@@ -29,7 +29,7 @@ func parseOpenHandsSDK(data []byte) ([]*Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &sdkEvents{thread: newThread("openhands-sdk-events"), calls: map[string]string{}}
+	e := &sdkEvents{thread: newThread(), calls: map[string]string{}}
 	e.t.Agent = "OpenHands"
 	e.t.Notes.Broken = broken
 	for _, r := range rows {

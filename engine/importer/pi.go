@@ -49,7 +49,7 @@ func parsePi(data []byte) ([]*Trajectory, error) {
 	name := cmp.Or(head.Get("id").Str, ":")
 	var ts []*Trajectory
 	for i, br := range branches(tree) {
-		b := newThread("pi-session")
+		b := newThread()
 		b.t.Agent, b.t.Dir, b.t.Start = "pi", head.Get("cwd").Str, stamp(head.Get("timestamp"))
 		b.t.Name, b.t.Parent = name, piParent(head)
 		if i > 0 {

@@ -46,7 +46,7 @@ func parseReactText(data []byte) ([]*Trajectory, error) {
 }
 
 func reactTextRun(text string) *Trajectory {
-	b := newThread("react-text")
+	b := newThread()
 	marks := label.FindAllStringSubmatchIndex(text, -1)
 	first := len(text)
 	if len(marks) > 0 {

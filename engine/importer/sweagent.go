@@ -27,7 +27,7 @@ func parseSWEAgent(data []byte) ([]*Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newThread("swe-agent-traj")
+	b := newThread()
 	b.t.Agent = "SWE-agent"
 	b.t.Name = plain(d.Get("instance_id"))
 	sweAgentPrompt(b, d.Get("history"))

@@ -31,7 +31,7 @@ func parseTauBench(data []byte) ([]*Trajectory, error) {
 	}
 	var out []*Trajectory
 	for _, r := range runs {
-		b := newThread("tau-bench")
+		b := newThread()
 		if r.Get("task_id").Exists() {
 			b.t.Name = fmt.Sprintf("task-%s-trial-%d", plain(r.Get("task_id")), r.Get("trial").Int())
 		}
@@ -72,7 +72,7 @@ func parseTau2Bench(data []byte) ([]*Trajectory, error) {
 	}
 	var out []*Trajectory
 	for _, r := range runs {
-		b := newThread("tau2-bench")
+		b := newThread()
 		b.t.Name = plain(r.Get("id"))
 		b.t.Agent = plain(d.Get("info.agent_info.implementation"))
 		b.t.Model = plain(d.Get("info.agent_info.llm"))

@@ -28,7 +28,7 @@ var terminusFormat = format{
 		if err != nil {
 			return nil, err
 		}
-		b := newThread("terminus-messages")
+		b := newThread()
 		list := d.Get("messages")
 		if d.IsArray() {
 			list = d

@@ -70,9 +70,7 @@ type thread struct {
 
 type place struct{ step, call int }
 
-func newThread(format string) *thread {
-	return &thread{t: Trajectory{Format: format}, byID: map[string]place{}}
-}
+func newThread() *thread { return &thread{byID: map[string]place{}} }
 
 // message records what a system or user said. It ends the model's turn.
 func (b *thread) message(m graphstore.Message) {

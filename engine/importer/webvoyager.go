@@ -36,7 +36,7 @@ func parseWebVoyager(data []byte) ([]*Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newThread("webvoyager")
+	b := newThread()
 	b.t.Agent = "WebVoyager"
 	react(b, d.Array(), splitLabels, func(m gjson.Result) graphstore.Observation {
 		o := observeText(m)
