@@ -27,6 +27,19 @@ func chat(b *thread, messages []gjson.Result) {
 	}
 }
 
+// chatList are the messages of a document that has them in "messages", or is a bare list of them.
+func chatList(d gjson.Result) []gjson.Result {
+	if d.IsArray() {
+		return d.Array()
+	}
+	return d.Get("messages").Array()
+}
+
+// isChat reports whether a document is of that kind, as far as its first message tells.
+func isChat(head []byte) bool {
+	return gjson.GetBytes(head, "messages.0.role").Exists() || gjson.GetBytes(head, "0.role").Exists()
+}
+
 // chatMessage records what a system or user message says.
 func chatMessage(b *thread, m gjson.Result) {
 	role := graphstore.User

@@ -3,7 +3,6 @@ package importer
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -14,41 +13,6 @@ import (
 
 	"github.com/ctxweaver/ctxweaver/graphstore"
 )
-
-// document reads data that is one JSON value.
-func document(data []byte) (gjson.Result, error) {
-	if err := syntax(data); err != nil {
-		return gjson.Result{}, fmt.Errorf("not one JSON value: %w", err)
-	}
-	return gjson.ParseBytes(data), nil
-}
-
-// jsonRows reads a JSON list, one JSON object, or a JSON value a line. broken names what was skipped.
-func jsonRows(data []byte) (rows []gjson.Result, broken []string, err error) {
-	v, err := document(data)
-	switch {
-	case err == nil && v.IsArray():
-		return v.Array(), nil, nil
-	case err == nil:
-		return []gjson.Result{v}, nil, nil
-	}
-	for n := 1; len(data) > 0; n++ {
-		var line []byte
-		line, data, _ = bytes.Cut(data, []byte("\n"))
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if bad := syntax(line); bad != nil {
-			broken = append(broken, fmt.Sprintf("line %d: %v", n, bad))
-			continue
-		}
-		rows = append(rows, gjson.ParseBytes(line))
-	}
-	if len(rows) == 0 {
-		return nil, nil, err
-	}
-	return rows, broken, nil
-}
 
 // plain is the text of a value that ought to be text: a string as it is, nothing for null or a
 // missing value, and any other value as compact JSON.
@@ -165,6 +129,12 @@ func (c *content) block(b gjson.Result, depth int, text, thinking *[]string) {
 	case b.Get("content").Exists():
 		c.read(b.Get("content"), depth, text, thinking)
 	}
+}
+
+// said is a Message of that content.
+func said(role graphstore.Role, v gjson.Result) graphstore.Message {
+	c := readContent(v)
+	return graphstore.Message{Role: role, Text: c.text, Images: c.images}
 }
 
 // observed is the Observation of that content.

@@ -3,6 +3,7 @@ package importer
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -100,7 +101,7 @@ func cutFolder(path, folder string) (rest string, ok bool) {
 
 // look counts the sessions below a root. What cannot be read is not there.
 func (s store) look(root string) Found {
-	f := Found{Agent: s.agent, Path: filepath.Join(root, filepath.Dir(fixed(s.files)))}
+	f := Found{Agent: s.agent, Path: filepath.Join(root, s.fixed())}
 	sessions, err := filepath.Glob(filepath.Join(escapeGlob(root), s.files))
 	if err != nil {
 		return f
@@ -118,12 +119,8 @@ func (s store) look(root string) Found {
 	return f
 }
 
-// fixed is the part of a pattern before its first star.
-func fixed(pattern string) string {
-	for i, c := range pattern {
-		if c == '*' {
-			return pattern[:i] + "x"
-		}
-	}
-	return pattern
+// fixed is the folder below a root that all sessions are in.
+func (s store) fixed() string {
+	before, _, _ := strings.Cut(s.files, "*")
+	return filepath.Dir(before + "x")
 }

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/ctxweaver/ctxweaver/graphstore"
 )
 
 // syntax is json.Valid with a reason. gjson's own check is recursive without a bound, so that a
@@ -107,27 +106,58 @@ func stringEnd(data []byte, i int) int {
 	return -1
 }
 
+// document reads data that is one JSON value.
+func document(data []byte) (gjson.Result, error) {
+	if err := syntax(data); err != nil {
+		return gjson.Result{}, fmt.Errorf("not one JSON value: %w", err)
+	}
+	return gjson.ParseBytes(data), nil
+}
+
+// jsonRows reads a JSON list, one JSON object, or a JSON value a line. broken names what was skipped.
+func jsonRows(data []byte) (rows []gjson.Result, broken []string, err error) {
+	v, err := document(data)
+	switch {
+	case err == nil && v.IsArray():
+		return v.Array(), nil, nil
+	case err == nil:
+		return []gjson.Result{v}, nil, nil
+	}
+	for _, v := range values(data, func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }) {
+		rows = append(rows, v)
+	}
+	if len(rows) == 0 {
+		return nil, nil, err
+	}
+	return rows, broken, nil
+}
+
 // lines yields the JSON objects of a file that has one a line. A line that is none is skipped and
 // handed to broken.
 func lines(data []byte, broken func(format string, args ...any)) iter.Seq2[int, gjson.Result] {
 	return func(yield func(int, gjson.Result) bool) {
-		for n := 1; len(data) > 0; n++ {
-			var line []byte
-			line, data, _ = bytes.Cut(data, []byte("\n"))
-			line = bytes.TrimSpace(line)
-			if len(line) == 0 {
+		for n, v := range values(data, broken) {
+			if !v.IsObject() {
+				broken("line %d: not an object", n)
+			} else if !yield(n, v) {
+				return
+			}
+		}
+	}
+}
+
+// values is lines, for values of any kind.
+func values(data []byte, broken func(format string, args ...any)) iter.Seq2[int, gjson.Result] {
+	return func(yield func(int, gjson.Result) bool) {
+		n := 0
+		for line := range bytes.SplitSeq(data, []byte("\n")) {
+			n++
+			if line = bytes.TrimSpace(line); len(line) == 0 {
 				continue
 			}
 			if err := syntax(line); err != nil {
 				broken("line %d: %v", n, err)
-				continue
-			}
-			r := gjson.ParseBytes(line)
-			if !r.IsObject() {
-				broken("line %d: not an object", n)
-				continue
-			}
-			if !yield(n, r) {
+			} else if !yield(n, gjson.ParseBytes(line)) {
 				return
 			}
 		}
@@ -181,10 +211,4 @@ func has(r gjson.Result, keys ...string) bool {
 		}
 	}
 	return true
-}
-
-// said is a Message of that content.
-func said(role graphstore.Role, v gjson.Result) graphstore.Message {
-	c := readContent(v)
-	return graphstore.Message{Role: role, Text: c.text, Images: c.images}
 }

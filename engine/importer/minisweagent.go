@@ -14,14 +14,13 @@ import (
 var miniSWEAgentFormat = format{
 	name: "mini-swe-agent",
 	detect: func(name string, head []byte) float64 {
-		chat := gjson.GetBytes(head, "messages.0.role").Exists() || gjson.GetBytes(head, "0.role").Exists()
 		switch {
 		case strings.HasPrefix(gjson.GetBytes(head, "trajectory_format").Str, "mini-swe-agent"),
 			gjson.GetBytes(head, "info.mini_version").Exists():
 			return 1
-		case strings.HasSuffix(name, ".traj.json") && chat:
+		case strings.HasSuffix(name, ".traj.json") && isChat(head):
 			return 0.9
-		case chat && bytes.Contains(head, []byte("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")):
+		case isChat(head) && bytes.Contains(head, []byte("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")):
 			return 0.85
 		}
 		return 0
@@ -39,13 +38,9 @@ func parseMiniSWEAgent(data []byte) ([]*Trajectory, error) {
 	b.t.Name = plain(d.Get("instance_id"))
 	b.t.Model = plain(d.Get("info.config.model.model_name"))
 	b.t.Dir = plain(d.Get("info.config.environment.cwd"))
-	list := d.Get("messages")
-	if d.IsArray() {
-		list = d
-	}
 	var messages []gjson.Result
 	tools := false
-	for _, m := range list.Array() {
+	for _, m := range chatList(d) {
 		if m.Get("role").Str == "exit" { // carries the submission, which the last call printed
 			continue
 		}

@@ -161,8 +161,8 @@ func groups(s string, m []int) []string {
 // hasDigit keeps out names in kebab case.
 func hasDigit(m []string) bool { return strings.ContainsAny(m[0], "0123456789") }
 
-// path is a dotted name or a type's, as code assigns it.
-var path = regexp.MustCompile(`^(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|str|string|String|int|bool|bytes|any|None|none|null|nil|true|false|True|False|undefined|self|this|required|optional)$`)
+// codeName is a dotted name or a type's, as code assigns it.
+var codeName = regexp.MustCompile(`^(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|str|string|String|int|bool|bytes|any|None|none|null|nil|true|false|True|False|undefined|self|this|required|optional)$`)
 
 // blank is what stands in a template for a value that comes later.
 var blank = regexp.MustCompile(`^(?:\$\w+|\$?\{+[^{}]*\}+|%\(?\w+\)?s?|<[^<>]*>|\*+|x+|\.\.\..*)$`)
@@ -174,7 +174,7 @@ func assigned(m []string) bool {
 	spaced := strings.ContainsAny(strings.TrimRight(key, `"'`), " \t\n")
 	telling := strings.ContainsAny(value, "0123456789!@#%^*+/~")
 	switch {
-	case len(value) < 4, strings.HasPrefix(value, "*"), strings.HasPrefix(value, "..."), path.MatchString(value), blank.MatchString(value):
+	case len(value) < 4, strings.HasPrefix(value, "*"), strings.HasPrefix(value, "..."), codeName.MatchString(value), blank.MatchString(value):
 		return false
 	case strings.Trim(value, "0123456789.") == "" && strings.Contains(strings.ToLower(key), "token"): // a count
 		return false

@@ -16,8 +16,7 @@ import (
 var terminusFormat = format{
 	name: "terminus-messages",
 	detect: func(_ string, head []byte) float64 {
-		chat := gjson.GetBytes(head, "messages.0.role").Exists() || gjson.GetBytes(head, "0.role").Exists()
-		if chat && bytes.Contains(head, []byte("keystrokes")) &&
+		if isChat(head) && bytes.Contains(head, []byte("keystrokes")) &&
 			(bytes.Contains(head, []byte("New Terminal Output")) || bytes.Contains(head, []byte("task_complete"))) {
 			return 0.9
 		}
@@ -29,13 +28,9 @@ var terminusFormat = format{
 			return nil, err
 		}
 		b := newThread()
-		list := d.Get("messages")
-		if d.IsArray() {
-			list = d
-		}
 		b.t.Agent = "terminus-2"
 		b.t.Model = plain(d.Get("model"))
-		react(b, list.Array(), splitCommands, observeText)
+		react(b, chatList(d), splitCommands, observeText)
 		return []*Trajectory{b.done()}, nil
 	},
 }
