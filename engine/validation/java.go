@@ -64,11 +64,13 @@ var (
 	gradleClosing = regexp.MustCompile(`^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?$`)
 )
 
+var gradleStatus = map[string]Status{"PASSED": Passed, "FAILED": Failed, "SKIPPED": Skipped}
+
 // parseGradle reads Gradle's console, which names failures only unless the build asks for more.
 func parseGradle(lines []string, r *run) {
 	for _, line := range lines {
 		if m := gradleTest.FindStringSubmatch(line); m != nil {
-			r.add(m[1]+" > "+m[2], pytestStatus[m[3]])
+			r.add(m[1]+" > "+m[2], gradleStatus[m[3]])
 		} else if m := gradleClosing.FindStringSubmatch(line); m != nil {
 			s := Summary{Failed: number(m[2]), Skipped: number(m[3])}
 			s.Passed = max(0, number(m[1])-s.Failed-s.Skipped)
