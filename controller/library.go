@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -139,9 +140,63 @@ func openFolder(root string) (Package, error) {
 	return p, err
 }
 
-// Import brings a model into the server. Its files go by their digests, so what is there already is not sent
-// again. progress is told how many bytes more are done, of twice the package's size: each is read once for its
-// digest and once to be sent.
+// Taken tells whether the server has a model of the package's name already, and if so whether it is the very one that
+// an Import would make: nothing is sent to find out, but a model under a name of its own may be made of files that the
+// server has, and deleted again. progress is told how many bytes more were read, of the package's size.
+func (l *Library) Taken(ctx context.Context, p Package, progress func(bytes int)) (taken, same bool, err error) {
+	digest, err := l.digest(ctx, p.Name)
+	if err != nil || digest == "" {
+		return false, false, err
+	}
+	files := map[string]string{}
+	for _, name := range p.Files {
+		path := filepath.Join(p.Root, name)
+		file, err := digested(ctx, path, progress)
+		if err != nil {
+			return true, false, err
+		}
+		have, err := l.has(ctx, file)
+		if err != nil || !have {
+			return true, false, err
+		}
+		files[filepath.ToSlash(name)] = file
+	}
+	trial := p
+	trial.Name = "ctxweaver-trial:" + rand.Text()
+	defer func() { err = errors.Join(err, l.delete(context.WithoutCancel(ctx), trial.Name)) }()
+	if err := l.create(ctx, trial, files); err != nil {
+		return true, false, err
+	}
+	made, err := l.digest(ctx, trial.Name)
+	return true, made == digest, err
+}
+
+// digest is that of the model of a name, "" if the server has none.
+func (l *Library) digest(ctx context.Context, name string) (string, error) {
+	models, err := l.Models(ctx)
+	for _, m := range models {
+		if model.ParseName(m.Name).EqualFold(model.ParseName(name)) {
+			return m.Digest, err
+		}
+	}
+	return "", err
+}
+
+// delete deletes a model, if there is one of that name.
+func (l *Library) delete(ctx context.Context, name string) error {
+	ctx, cancel := l.quickly(ctx)
+	defer cancel()
+	err := l.client.Delete(ctx, &api.DeleteRequest{Model: name})
+	var status api.StatusError
+	if err == nil || errors.As(err, &status) && status.StatusCode == http.StatusNotFound {
+		return nil
+	}
+	return fmt.Errorf("the server did not delete %s: %w", name, l.fault(ctx, err))
+}
+
+// Import brings a model into the server, where it takes the place of one of that name: see Taken. Its files go by their
+// digests, so what is there already is not sent again. progress is told how many bytes more are done, of twice the
+// package's size: each is read once for its digest and once to be sent.
 func (l *Library) Import(ctx context.Context, p Package, progress func(bytes int)) error {
 	if !model.ParseName(p.Name).IsValid() { // the server would say so at the end
 		return fmt.Errorf("%q is no name of a model: give one such as qwen2.5:1.5b", p.Name)
@@ -157,6 +212,11 @@ func (l *Library) Import(ctx context.Context, p Package, progress func(bytes int
 		}
 		files[filepath.ToSlash(name)] = digest
 	}
+	return l.create(ctx, p, files)
+}
+
+// create makes a model of files that the server has, which are given by their digests.
+func (l *Library) create(ctx context.Context, p Package, files map[string]string) error {
 	done := false
 	err := l.client.Create(ctx, &api.CreateRequest{Model: p.Name, Files: files, Template: p.Template}, func(r api.ProgressResponse) error {
 		done = done || r.Status == "success"
@@ -183,39 +243,51 @@ func (l *Library) there(ctx context.Context) error {
 
 // push sends a file, unless the server has it, and returns its digest.
 func (l *Library) push(ctx context.Context, path string, progress func(int)) (digest string, err error) {
+	if digest, err = digested(ctx, path, progress); err != nil {
+		return "", err
+	}
+	have, err := l.has(ctx, digest)
+	if err != nil {
+		return "", err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	if err != nil {
-		return "", err
-	}
-	read := meter{file, func(n int) error {
-		progress(n)
-		return ctx.Err()
-	}}
-	h := sha256.New()
-	if _, err := io.Copy(h, read); err != nil {
-		return "", err
-	}
-	digest = "sha256:" + hex.EncodeToString(h.Sum(nil))
-	have, err := l.has(ctx, digest)
-	if err != nil {
-		return "", err
-	}
 	if have {
-		progress(int(info.Size()))
-		return digest, nil
+		info, err := file.Stat()
+		if err == nil {
+			progress(int(info.Size()))
+		}
+		return digest, err
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return "", err
-	}
-	if err := l.client.CreateBlob(ctx, digest, read); err != nil {
+	if err := l.client.CreateBlob(ctx, digest, metered(ctx, file, progress)); err != nil {
 		return "", fmt.Errorf("the server did not take %s: %w", path, l.fault(ctx, err))
 	}
 	return digest, nil
+}
+
+// digested is a file's digest, as a server knows it.
+func digested(ctx context.Context, path string, progress func(int)) (digest string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	h := sha256.New()
+	if _, err := io.Copy(h, metered(ctx, file, progress)); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// metered reads a file until ctx ends.
+func metered(ctx context.Context, file io.Reader, progress func(int)) io.Reader {
+	return meter{file, func(n int) error {
+		progress(n)
+		return ctx.Err()
+	}}
 }
 
 // has reports whether the server has a file of this digest.

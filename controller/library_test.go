@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,12 +18,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ollama/ollama/types/model"
 )
 
-// shelf is a server that takes files and makes models of them.
+// shelf is a server that takes files and makes models of them, each with the digest of what it is made of.
 type shelf struct {
-	blobs map[string]int // how often each was sent
-	made  struct {
+	blobs  map[string]int // how often each was sent
+	models map[string]string
+	made   struct {
 		Model, Template string
 		Files           map[string]string
 	}
@@ -52,7 +56,23 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+		if name := model.ParseName(s.made.Model).DisplayShortest(); strings.Contains(s.create, "success") && s.models != nil {
+			s.models[name] = fmt.Sprint(s.made.Files, s.made.Template)
+		}
 		io.WriteString(w, s.create)
+	case r.URL.Path == "/api/tags":
+		var list []map[string]any
+		for name, digest := range s.models {
+			list = append(list, map[string]any{"name": name, "digest": digest})
+		}
+		json.NewEncoder(w).Encode(map[string]any{"models": list})
+	case r.URL.Path == "/api/delete":
+		var q struct{ Model string }
+		json.NewDecoder(r.Body).Decode(&q)
+		if s.models[q.Model] == "" {
+			http.Error(w, `{"error":"model not found"}`, http.StatusNotFound)
+		}
+		delete(s.models, q.Model)
 	}
 }
 
@@ -185,5 +205,72 @@ func TestImport(t *testing.T) {
 	server.Close()
 	if err := library.Import(ctx, p, func(int) {}); !errors.Is(err, ErrNoServer) {
 		t.Errorf("no server: %v", err)
+	}
+}
+
+// A name is free, or another model's, or of the very same model, and finding out leaves nothing behind.
+func TestTaken(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{"m/config.json": "{}", "m/model.safetensors": tinySafetensors, "n/config.json": "[]", "n/model.safetensors": tinySafetensors})
+	p, err := ReadPackage(filepath.Join(root, "m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := ReadPackage(filepath.Join(root, "n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const success = `{"status":"success"}` + "\n"
+	s := &shelf{blobs: map[string]int{}, models: map[string]string{}, create: success}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	library, err := NewLibrary(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	if taken, same, err := library.Taken(ctx, p, func(int) {}); taken || same || err != nil {
+		t.Errorf("an empty server: %v, %v, %v", taken, same, err)
+	}
+	if err := library.Import(ctx, p, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	before := maps.Clone(s.models)
+	for _, test := range []struct {
+		why         string
+		p           Package
+		name        string
+		template    string
+		create      string
+		taken, same bool
+		wrong       string
+	}{
+		{"the same", p, "m", "", success, true, true, ""},
+		{"the same, with the tag that it has all the same", p, "M:latest", "", success, true, true, ""},
+		{"another tag", p, "m:2", "", success, false, false, ""},
+		{"another name", p, "n", "", success, false, false, ""},
+		{"another template", p, "m", "{{ .Prompt }}", success, true, false, ""},
+		{"other files, which the server has not", q, "m", "", success, true, false, ""},
+		{"a server that makes nothing of the files", p, "m", "", `{"error":"unsupported architecture"}` + "\n", true, false, "unsupported architecture"},
+	} {
+		test.p.Name, test.p.Template, s.create = test.name, test.template, test.create
+		bytes := int64(0)
+		taken, same, err := library.Taken(ctx, test.p, func(n int) { bytes += int64(n) })
+		if taken != test.taken || same != test.same || (err != nil) != (test.wrong != "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+			t.Errorf("%s: %v, %v, %v", test.why, taken, same, err)
+		}
+		if bytes > test.p.Size || taken && same && bytes != test.p.Size {
+			t.Errorf("%s: told of %d bytes of %d", test.why, bytes, test.p.Size)
+		}
+		if d := cmp.Diff(before, s.models); d != "" || len(s.blobs) != 2 {
+			t.Errorf("%s: it left %d files and %s", test.why, len(s.blobs), d)
+		}
+	}
+	ended, cancel := context.WithCancel(ctx)
+	s.create = success
+	p.Name = "m"
+	_, _, err = library.Taken(ended, p, func(int) { cancel() })
+	if !errors.Is(err, context.Canceled) || cmp.Diff(before, s.models) != "" {
+		t.Errorf("cut short: %v; %v", err, s.models)
 	}
 }

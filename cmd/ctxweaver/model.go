@@ -78,12 +78,15 @@ func (a *app) listModels(models []controller.Model) error {
 
 func newModelImport(a *app) *cobra.Command {
 	var host, name, template string
+	var replace bool
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR",
 		Short: "Bring a model from a GGUF file, or a folder with safetensors, into the server",
 		Long: `Bring a model from a GGUF file, or a folder with safetensors, into the server, without any network. Each file
 goes by its digest, which the server checks, and is not sent again if the server has it. Chat templates that a
-file lacks and the server does not know can be given with --template, in Ollama's own notation.`,
+file lacks and the server does not know can be given with --template, in Ollama's own notation.
+
+A name that another model has is refused, unless --replace is given. If it is the same model nothing is done.`,
 		Example: `  ctxweaver model import qwen2.5-1.5b-instruct-q4_k_m.gguf --name qwen2.5:1.5b
   ctxweaver model import all-MiniLM-L6-v2/ --name all-minilm`,
 		Args:        arguments(1, 1),
@@ -107,33 +110,67 @@ file lacks and the server does not know can be given with --template, in Ollama'
 				}
 				p.Template = string(text)
 			}
-			return a.importModel(cmd.Context(), library, p)
+			return a.importModel(cmd.Context(), library, p, replace)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&name, "name", "", "what to call it (default: as the file)")
 	f.StringVar(&template, "template", "", "file with a chat template")
+	f.BoolVar(&replace, "replace", false, "take the place of another model of that name")
 	f.StringVar(&host, "host", "", hostUsage)
 	return cmd
 }
 
-func (a *app) importModel(ctx context.Context, library *controller.Library, p controller.Package) error {
+func (a *app) importModel(ctx context.Context, library *controller.Library, p controller.Package, replace bool) error {
+	if !replace {
+		taken, same, err := a.taken(ctx, library, p)
+		switch {
+		case err != nil:
+			return cancelled(ctx, err)
+		case same:
+			return a.modelThere(p, false)
+		case taken:
+			return fmt.Errorf("%s: another model has that name on %s; --replace puts this one in its place, --name calls it otherwise", p.Name, library.Host())
+		}
+	}
 	const unit = 1 << 20
 	bar := a.progress("send MB", int(2*p.Size/unit))
 	defer bar.stop()
-	var done atomic.Int64
-	err := library.Import(ctx, p, func(n int) {
-		after := done.Add(int64(n))
-		bar.add(int(after/unit - (after-int64(n))/unit))
-	})
+	err := library.Import(ctx, p, counted(bar, unit))
 	bar.stop()
 	if err != nil {
 		return cancelled(ctx, err)
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"name": p.Name, "size": p.Size, "files": len(p.Files)})
+	return a.modelThere(p, true)
+}
+
+// taken looks whether the name is free.
+func (a *app) taken(ctx context.Context, library *controller.Library, p controller.Package) (taken, same bool, err error) {
+	const unit = 1 << 20
+	bar := a.progress("compare MB", int(p.Size/unit))
+	defer bar.stop()
+	return library.Taken(ctx, p, counted(bar, unit))
+}
+
+// counted adds to a bar in units of so many bytes.
+func counted(bar *progress, unit int64) func(bytes int) {
+	var done atomic.Int64
+	return func(n int) {
+		after := done.Add(int64(n))
+		bar.add(int(after/unit - (after-int64(n))/unit))
 	}
-	a.print("%s is there, of %s with %s. Examine it: ctxweaver doctor --model %s", p.Name, plural(len(p.Files), "file"), size(p.Size), p.Name)
+}
+
+// modelThere says that the server has the model, and whether it has it now only.
+func (a *app) modelThere(p controller.Package, made bool) error {
+	if a.json {
+		return a.printJSON(map[string]any{"name": p.Name, "size": p.Size, "files": len(p.Files), "new": made})
+	}
+	there := "is there"
+	if !made {
+		there = "was there already, the same"
+	}
+	a.print("%s %s, of %s with %s. Examine it: ctxweaver doctor --model %s", p.Name, there, plural(len(p.Files), "file"), size(p.Size), p.Name)
 	return nil
 }
