@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -51,25 +52,13 @@ func readCached(path string) (Result, bool) {
 	return r, json.NewDecoder(z).Decode(&r) == nil
 }
 
-// writeCached keeps a result, whole or not at all.
-func writeCached(path string, r Result) (err error) {
+// writeCached keeps a result.
+func writeCached(path string, r Result) error {
 	if path == "" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), "*.part")
-	if err != nil {
-		return err
-	}
-	z := gzip.NewWriter(file)
-	err = errors.Join(json.NewEncoder(z).Encode(r), z.Close(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return Replace(path, func(w io.Writer) error {
+		z := gzip.NewWriter(w)
+		return errors.Join(json.NewEncoder(z).Encode(r), z.Close())
+	})
 }

@@ -4,10 +4,29 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 )
+
+// written is a line that another program wrote.
+type written struct {
+	Step     *int              `json:"step"`
+	Messages []json.RawMessage `json:"messages"`
+}
+
+// asJSON says an error of the decoder in terms of the line, not of Go.
+func asJSON(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Field == "":
+		return fmt.Errorf("found: %s", wrong.Value)
+	}
+	return fmt.Errorf("%q is of the wrong kind: %s", wrong.Field, wrong.Value)
+}
 
 // Contexts judges contexts that another program wrote, a line each: {"step": k, "messages": […]}, the
 // context before call k, counted from 0, in any order and with messages of any shape. Only the first calls
@@ -26,15 +45,15 @@ func (j *Judge) Contexts(r io.Reader, first int) ([]Request, error) {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			var c struct {
-				Step     *int              `json:"step"`
-				Messages []json.RawMessage `json:"messages"`
-			}
+			var c written
 			if err := json.Unmarshal(line, &c); err != nil {
-				return nil, fmt.Errorf("line %d: want {\"step\": k, \"messages\": […]}: %w", n, err)
+				return nil, fmt.Errorf("line %d: want {\"step\": k, \"messages\": […]}: %w", n, asJSON(err))
 			}
 			if c.Step == nil || *c.Step < 0 {
 				return nil, fmt.Errorf("line %d: \"step\" is missing or negative; it is the call's number, from 0", n)
+			}
+			if c.Messages == nil {
+				return nil, fmt.Errorf("line %d: \"messages\" is missing; an empty context is []", n)
 			}
 			messages := make([]*message, len(c.Messages))
 			for i, m := range c.Messages {
@@ -53,6 +72,9 @@ func (j *Judge) Contexts(r io.Reader, first int) ([]Request, error) {
 			break
 		}
 	}
+	if len(all) == 0 {
+		return nil, errors.New("there is no context in it")
+	}
 	slices.SortStableFunc(all, func(a, b context) int { return a.call - b.call })
 	t := j.Trial()
 	var out []Request
@@ -66,4 +88,16 @@ func (j *Judge) Contexts(r io.Reader, first int) ([]Request, error) {
 		out = append(out, t.add(c.call, c.messages))
 	}
 	return out, nil
+}
+
+// Only keeps the requests before these calls, so that policies are compared on the same ones.
+func (r *Result) Only(calls map[int]bool) {
+	all := len(r.Requests)
+	r.Requests = slices.DeleteFunc(r.Requests, func(q Request) bool { return !calls[q.Call] })
+	r.Misses = slices.DeleteFunc(r.Misses, func(m Miss) bool { return !calls[m.Call] })
+	seconds := r.Score.Seconds * ratio(len(r.Requests), all)
+	r.Score = Score{Seconds: seconds}
+	for _, q := range r.Requests {
+		r.Score.Add(q)
+	}
 }

@@ -1,13 +1,14 @@
 package evidence
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 )
 
 // Interval is a figure with its 95 % confidence interval over sessions: another draw of sessions of the same
-// kinds would give a figure between Low and High. With fewer than leastSessions both are the figure
+// kinds would give a figure between Low and High. With fewer than LeastSessions both are the figure
 // itself, and say nothing.
 type Interval struct {
 	Value float64 `json:"value"`
@@ -16,9 +17,35 @@ type Interval struct {
 }
 
 const (
-	resamples     = 1000
-	leastSessions = 5
+	Resamples     = 1000 // draws of sessions that make an interval
+	LeastSessions = 5    // that it takes for one
 )
+
+// NewInterval is that of a value and of what it would be in other draws. Without these it has no bounds.
+func NewInterval(value float64, drawn []float64) Interval {
+	out := Interval{value, value, value}
+	if len(drawn) == 0 {
+		return out
+	}
+	const tail = 0.025
+	n := float64(len(drawn))
+	sorted := slices.Sorted(slices.Values(drawn))
+	out.Low, out.High = sorted[int(tail*n)], sorted[int((1-tail)*n)-1]
+	return out
+}
+
+// Text is the value with so many digits, and its bounds where it has some.
+func (i Interval) Text(digits int) string { return i.text("%.*f", digits) }
+
+// Signed is Text with a sign, for differences.
+func (i Interval) Signed(digits int) string { return i.text("%+.*f", digits) }
+
+func (i Interval) text(verb string, digits int) string {
+	if i.Low == i.High {
+		return fmt.Sprintf(verb, digits, i.Value)
+	}
+	return fmt.Sprintf(verb+" ["+verb+", "+verb+"]", digits, i.Value, digits, i.Low, digits, i.High)
+}
 
 // sample draws sessions with replacement, again and again, the same for every policy: so differences are
 // paired. The scores of each draw are summed up by policy.
@@ -39,13 +66,13 @@ func resample(scores [][]Score, seed uint64, name string) sample {
 			s.totals[p].merge(score)
 		}
 	}
-	if len(scores) < leastSessions {
+	if len(scores) < LeastSessions {
 		return s
 	}
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	r := rand.New(rand.NewPCG(seed, h.Sum64()))
-	for range resamples {
+	for range Resamples {
 		draw := make([]Score, policies)
 		for range scores {
 			for p, score := range scores[r.IntN(len(scores))] {
@@ -59,17 +86,9 @@ func resample(scores [][]Score, seed uint64, name string) sample {
 
 // interval is a figure of the policies' scores.
 func (s sample) interval(figure func(scores []Score) float64) Interval {
-	v := figure(s.totals)
-	out := Interval{v, v, v}
-	if len(s.draws) == 0 {
-		return out
-	}
-	all := make([]float64, len(s.draws))
+	drawn := make([]float64, len(s.draws))
 	for i, d := range s.draws {
-		all[i] = figure(d)
+		drawn[i] = figure(d)
 	}
-	slices.Sort(all)
-	const tail = 0.025
-	out.Low, out.High = all[int(tail*float64(len(all)))], all[int((1-tail)*float64(len(all)))-1]
-	return out
+	return NewInterval(figure(s.totals), drawn)
 }

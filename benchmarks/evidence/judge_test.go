@@ -305,7 +305,7 @@ func TestContexts(t *testing.T) {
 	}
 	j := NewJudge(chain())
 	// Not in order, and with an empty line.
-	got, err := j.Contexts(strings.NewReader(line(7, say("a", "b"))+"\n"+line(6, say("a"))+line(8, nil)), 8)
+	got, err := j.Contexts(strings.NewReader(line(7, say("a", "b"))+"\n"+line(6, say("a"))+line(8, []engine.Prompt{})), 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,13 +315,36 @@ func TestContexts(t *testing.T) {
 	}
 	for _, test := range []struct{ text, want string }{
 		{"{", "line 1"},
-		{line(1, nil) + `{"messages": []}`, `line 2: "step" is missing`},
-		{`{"step": -1}`, "negative"},
-		{line(1, nil) + line(1, nil), "two contexts"},
+		{line(1, []engine.Prompt{}) + `{"messages": []}`, `line 2: "step" is missing`},
+		{`{"step": -1, "messages": []}`, "negative"},
+		{`{"step": 1}`, `line 1: "messages" is missing`},
+		{`{"step": 1, "messages": null}`, `line 1: "messages" is missing`},
+		{`{"step": "1", "messages": []}`, `line 1: want {"step": k, "messages": […]}: "step" is of the wrong kind: string`},
+		{`{"step": 1.5, "messages": []}`, `"step" is of the wrong kind: number 1.5`},
+		{`{"step": 1, "messages": {}}`, `"messages" is of the wrong kind: object`},
+		{`[1]`, `…]}: found: array`},
+		{"", "no context"},
+		{"\n \n", "no context"},
+		{line(1, []engine.Prompt{}) + line(1, []engine.Prompt{}), "two contexts"},
 	} {
 		if _, err := j.Contexts(strings.NewReader(test.text), 0); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: error %v, want one with %q", test.text, err, test.want)
 		}
+	}
+}
+
+// Policies are compared on the requests that another program has contexts for.
+func TestOnly(t *testing.T) {
+	r := Result{Score: Score{Seconds: 8}, Misses: []Miss{{Call: 1}, {Call: 2}}}
+	for call := range 4 {
+		r.Requests = append(r.Requests, Request{Call: call, Prompt: 1 << call, References: 1})
+		r.Score.Add(r.Requests[call])
+	}
+	r.Only(map[int]bool{2: true, 3: true, 9: true})
+	want := Result{Score: Score{Requests: 2, Prompt: 12, References: 2, Steps: 2, Seconds: 4}, Misses: []Miss{{Call: 2}},
+		Requests: []Request{{Call: 2, Prompt: 4, References: 1}, {Call: 3, Prompt: 8, References: 1}}}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -358,7 +358,7 @@ func TestInterval(t *testing.T) {
 	if few, many := width(8), width(200); few <= many || many <= 0 {
 		t.Errorf("8 sessions give ± %.3f, 200 give ± %.3f", few/2, many/2)
 	}
-	if w := width(leastSessions - 1); w != 0 {
+	if w := width(LeastSessions - 1); w != 0 {
 		t.Errorf("too few sessions give an interval of %.3f", w)
 	}
 }

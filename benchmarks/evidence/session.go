@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,16 +85,6 @@ func group(path string) string {
 		path = abs
 	}
 	return filepath.Base(filepath.Dir(path))
-}
-
-// fold gives a group's fold of so many, the same in every run.
-func fold(group string, folds int) int {
-	if folds < 2 {
-		return 0
-	}
-	h := fnv.New64a()
-	h.Write([]byte(group))
-	return int(h.Sum64() % uint64(folds))
 }
 
 func sum(data []byte) string {

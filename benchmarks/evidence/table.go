@@ -54,8 +54,8 @@ func (r *Report) group(b *bytes.Buffer, g Group) {
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%s\t%s\t%.2f\t%.1f\t%.2f%s\n", row.Policy,
-			of(row.Score.References, interval(row.Recall, 3)), of(row.Score.Lines, figure(row.Lines, 3)), of(row.Score.Steps, figure(row.Served, 3)),
-			row.Prompt.Value, row.Uncached.Value, row.Cost.Value, interval(row.PromptRatio, 2), interval(row.CostRatio, 2), row.Score.Money(r.Prices), row.Rereads, row.Millis,
+			of(row.Score.References, row.Recall.Text(3)), of(row.Score.Lines, figure(row.Lines, 3)), of(row.Score.Steps, figure(row.Served, 3)),
+			row.Prompt.Value, row.Uncached.Value, row.Cost.Value, row.PromptRatio.Text(2), row.CostRatio.Text(2), row.Score.Money(r.Prices), row.Rereads, row.Millis,
 			r.further(row, func(c further) string { return c.figure(row) }))
 	}
 	flush(t)
@@ -124,7 +124,7 @@ func ablations(b *bytes.Buffer, g Group) {
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", strings.TrimPrefix(d.A, d.B+" "),
 			of(row.Score.References, figure(row.Recall, 3)), of(row.Score.Lines, figure(row.Lines, 3)), figure(row.PromptRatio, 3), figure(row.CostRatio, 3),
-			signed(d.Recall, 3), signed(d.Lines, 3), signed(d.Prompt, 3), signed(d.Cost, 3))
+			d.Recall.Signed(3), d.Lines.Signed(3), d.Prompt.Signed(3), d.Cost.Signed(3))
 	}
 	flush(t)
 }
@@ -153,7 +153,7 @@ func differences(b *bytes.Buffer, ds []Difference) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "POLICIES\tRECALL\tLINES\tPROMPT ×\tCOST ×")
 	for _, d := range ds {
-		fmt.Fprintf(t, "%s − %s\t%s\t%s\t%s\t%s\n", d.A, d.B, signed(d.Recall, 3), signed(d.Lines, 3), signed(d.Prompt, 2), signed(d.Cost, 2))
+		fmt.Fprintf(t, "%s − %s\t%s\t%s\t%s\t%s\n", d.A, d.B, d.Recall.Signed(3), d.Lines.Signed(3), d.Prompt.Signed(2), d.Cost.Signed(2))
 	}
 	flush(t)
 }
@@ -170,27 +170,13 @@ func frontier(b *bytes.Buffer, rivals []Rival) {
 			fmt.Fprintf(t, "%s\tnone is so cheap\n", r.Policy)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.3f\t%s\n", r.Policy, r.Naive, r.Recall, signed(r.Lead, 3))
+		fmt.Fprintf(t, "%s\t%s\t%.3f\t%s\n", r.Policy, r.Naive, r.Recall, r.Lead.Signed(3))
 	}
 	flush(t)
 }
 
 // flush writes a table into a buffer, which never fails.
 func flush(t *tabwriter.Writer) { _ = t.Flush() }
-
-func interval(i Interval, digits int) string {
-	if i.Low == i.High {
-		return fmt.Sprintf("%.*f", digits, i.Value)
-	}
-	return fmt.Sprintf("%.*f [%.*f, %.*f]", digits, i.Value, digits, i.Low, digits, i.High)
-}
-
-func signed(i Interval, digits int) string {
-	if i.Low == i.High {
-		return fmt.Sprintf("%+.*f", digits, i.Value)
-	}
-	return fmt.Sprintf("%+.*f [%+.*f, %+.*f]", digits, i.Value, digits, i.Low, digits, i.High)
-}
 
 func (r *Report) legend() string {
 	p := r.Prices
@@ -221,5 +207,5 @@ Cost: in tokens at the input price; cached reads at %g, the rest at %g. ×: rati
 %s/1K: for a thousand requests, %s prices (%.4g cached, %.4g uncached for a million; %s).
 Rereads: an estimate of how many old observations the agent would have had to get again, in 100 requests.
 MS: milliseconds to keep a step and weave its context, both processors at work.%s
-`, WarmUp, resamples, charsPerToken, Relative.Read, Relative.Write, Baseline, r.unit(), p.Name, p.Read, p.Write, p.Unit, more)
+`, WarmUp, Resamples, charsPerToken, Relative.Read, Relative.Write, Baseline, r.unit(), p.Name, p.Read, p.Write, p.Unit, more)
 }
