@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -63,14 +64,7 @@ func (h *hits) add(q *question, chosen answer) {
 	if len(q.parents) == 0 {
 		return
 	}
-	wanted := func(id string) bool {
-		for _, p := range q.parents {
-			if p == id {
-				return true
-			}
-		}
-		return false
-	}
+	wanted := func(id string) bool { return slices.Contains(q.parents, id) }
 	h.First.add(chosen.first(1, wanted))
 	h.Third.add(chosen.first(most, wanted))
 }
@@ -81,8 +75,8 @@ func (r *run) weights(ctx context.Context, all []evidence.Session) ([]*compress.
 		return []*compress.Weights{r.Replay.Weights}, nil
 	}
 	var out []*compress.Weights
-	var set *fit.Set
-	prepare := func(ctx context.Context, train []evidence.Session) (_ evidence.Fit, err error) {
+	var set *fit.Set // nil until it is needed
+	for _, train := range evidence.Folds(all, r.Folds) {
 		key := []any{"weights", r.Program}
 		for _, s := range train {
 			key = append(key, s.Hash)
@@ -91,29 +85,30 @@ func (r *run) weights(ctx context.Context, all []evidence.Session) ([]*compress.
 		if r.cache.get(key, &kept) {
 			if w, err := compress.LoadWeights(bytes.NewReader(kept)); err == nil {
 				out = append(out, w)
-				return evidence.Fit{}, nil
+				continue
 			}
 		}
 		if set == nil {
 			r.Part("fit", len(all))
+			var err error
 			if set, err = fit.Collect(ctx, all, r.Done); err != nil {
-				return evidence.Fit{}, err
+				return nil, err
 			}
 		}
 		w, err := set.Weights(train, "", compress.FitOptions{})
 		if err != nil {
-			return evidence.Fit{}, err
+			return nil, err
 		}
 		var b bytes.Buffer
 		if err := w.Write(&b); err != nil {
-			return evidence.Fit{}, err
+			return nil, err
+		}
+		if err := r.cache.put(key, b.Bytes()); err != nil {
+			return nil, err
 		}
 		out = append(out, w)
-		return evidence.Fit{}, r.cache.put(key, b.Bytes())
 	}
-	// Without a policy nothing is measured.
-	_, err := evidence.Run(ctx, all, nil, evidence.Options{Folds: r.Folds, Prepare: prepare})
-	return out, err
+	return out, nil
 }
 
 // adopt replays the drawn sessions with what each controller said, and judges the contexts.
@@ -265,10 +260,5 @@ func selected(n engine.Node) answer {
 }
 
 func hasOpinion(n engine.Node) bool {
-	for _, p := range n.Parents {
-		if p.Kind == graphstore.Model {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Parents, func(p graphstore.Parent) bool { return p.Kind == graphstore.Model })
 }

@@ -2,9 +2,11 @@ package controllers
 
 import (
 	"encoding/json"
-	"errors"
+	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 )
 
 // cache is a folder of what was found out, a file each, by the hash of all that it depends on; "" keeps nothing.
@@ -26,23 +28,5 @@ func (c cache) put(key, v any) error {
 	if c == "" {
 		return nil
 	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(string(c), 0o755); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(string(c), "*.part")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), c.path(key))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return evidence.Replace(c.path(key), func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
 }

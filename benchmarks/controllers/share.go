@@ -4,7 +4,6 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 )
@@ -44,12 +43,6 @@ func found(t tally) Share {
 	return out
 }
 
-// Draws of sessions that make an interval, and how many sessions it takes for one.
-const (
-	resamples     = 1000
-	leastSessions = 5
-)
-
 // shareOf is the share over all sessions, with its interval by session: steps of one session are alike.
 func shareOf(sessions []tally, seed uint64) Share {
 	out := Share{}
@@ -78,20 +71,16 @@ func resampled(lists [][]tally, seed uint64, figure func(sums []tally) float64) 
 		}
 		return out
 	}
-	v := figure(sums(func(i int) int { return i }))
-	out := evidence.Interval{Value: v, Low: v, High: v}
-	if n < leastSessions {
-		return out
+	value := figure(sums(func(i int) int { return i }))
+	if n < evidence.LeastSessions {
+		return evidence.NewInterval(value, nil)
 	}
 	h := fnv.New64a()
 	h.Write([]byte("controllers"))
 	random := rand.New(rand.NewPCG(seed, h.Sum64()))
-	all := make([]float64, resamples)
-	for d := range all {
-		all[d] = figure(sums(func(int) int { return random.IntN(n) }))
+	drawn := make([]float64, evidence.Resamples)
+	for d := range drawn {
+		drawn[d] = figure(sums(func(int) int { return random.IntN(n) }))
 	}
-	slices.Sort(all)
-	const tail = 0.025
-	out.Low, out.High = all[int(tail*resamples)], all[int((1-tail)*resamples)-1]
-	return out
+	return evidence.NewInterval(value, drawn)
 }

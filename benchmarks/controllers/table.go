@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-
-	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 )
 
 // WriteTo writes the report as plain text.
@@ -41,7 +39,7 @@ func (r *Report) costs(b *bytes.Buffer) {
 		for _, c := range r.Rows {
 			if c.Kind == ByModel {
 				row("%s\t%s\t%.0f\t%s\t%.0f\t%.0f\t%.0f\t%.0f %%\t%.0f %%\t%s\t%.3f\t%.2f\t%s", c.Name, c.Parameters, megabytes(c.Size), known(c.Memory), c.Millis, c.In, c.Out,
-					100*c.Hybrid, 100*c.Unified, c.Plus.Window, c.Plus.Recall, c.Plus.Prompt, signed(c.Plus.Gain, 3))
+					100*c.Hybrid, 100*c.Unified, c.Plus.Window, c.Plus.Recall, c.Plus.Prompt, c.Plus.Gain.Signed(3))
 			}
 		}
 	})
@@ -81,7 +79,7 @@ func (r *Report) gains(b *bytes.Buffer) {
 			for _, m := range []mode{trusted, cascade} {
 				for _, c := range r.Rows[1:] {
 					g := c.Gain(policy, string(m))
-					row("%s, %s\t%.0f %%\t%s\t%s\t%s\t%s\t%s", c.Name, m, 100*g.Asked, signed(g.Recall, 4), signed(g.Lines, 4), signed(g.Prompt, 3), signed(g.Cost, 3), signed(g.Hit, 3))
+					row("%s, %s\t%.0f %%\t%s\t%s\t%s\t%s\t%s", c.Name, m, 100*g.Asked, g.Recall.Signed(4), g.Lines.Signed(4), g.Prompt.Signed(3), g.Cost.Signed(3), g.Hit.Signed(3))
 				}
 			}
 		})
@@ -91,7 +89,7 @@ func (r *Report) gains(b *bytes.Buffer) {
 func (r *Report) agreed(b *bytes.Buffer) {
 	table(b, "AGREEMENT\tFIRST CHOICE\tFIRST THREE", func(row func(string, ...any)) {
 		for _, p := range r.Agreement {
-			row("%s, %s\t%s\t%.2f", p.A, p.B, interval(p.First), p.Third)
+			row("%s, %s\t%s\t%.2f", p.A, p.B, p.First.Text(2), p.Third)
 		}
 	})
 }
@@ -110,7 +108,7 @@ func share(s Share) string {
 	if s.Of == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%d/%d %s", s.N, s.Of, interval(s.Interval))
+	return fmt.Sprintf("%d/%d %s", s.N, s.Of, s.Interval.Text(2))
 }
 
 func plain(s Share) string {
@@ -118,20 +116,6 @@ func plain(s Share) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", s.Value)
-}
-
-func interval(i evidence.Interval) string {
-	if i.Low == i.High {
-		return fmt.Sprintf("%.2f", i.Value)
-	}
-	return fmt.Sprintf("%.2f [%.2f, %.2f]", i.Value, i.Low, i.High)
-}
-
-func signed(i evidence.Interval, digits int) string {
-	if i.Low == i.High {
-		return fmt.Sprintf("%+.*f", digits, i.Value)
-	}
-	return fmt.Sprintf("%+.*f [%+.*f, %+.*f]", digits, i.Value, digits, i.Low, digits, i.High)
 }
 
 func megabytes(bytes int64) float64 { return float64(bytes) / 1e6 }
