@@ -17,9 +17,7 @@ func (o *Ollama) byChat(ctx context.Context, m Model, q Question, a *Answer) err
 	if err := o.fit(ctx, m); err != nil {
 		return err
 	}
-	past := shown(q.Candidates)
-	r := o.roomIn(m)
-	f := filling{Task: o.cut(plainText(q.Turn.Task), r.task), Past: o.listed(past, r), Turn: o.intent(q.Turn, r.turn)}
+	f, past := o.offered(q, m)
 	messages, err := parentsPrompt.messages(f)
 	if err != nil {
 		return err

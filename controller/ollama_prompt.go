@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"embed"
@@ -45,7 +44,9 @@ func readPrompt(name string) prompt {
 type filling struct {
 	Task string
 	Past []labelled // oldest first
-	Turn string
+	// Older ones than these, oldest first. They change with each turn, so they stand behind.
+	Older []labelled
+	Turn  string
 }
 
 type labelled struct{ Label, Text string }
@@ -91,28 +92,54 @@ const (
 	mostTask, mostPast, mostTurn = 200, 90, 400
 )
 
-// shown is the part of the candidates that a model is shown, oldest first. A list that moved on by one with each
-// turn would begin differently each time, and no prompt would share a prefix with the one before. So a full list
-// begins at the candidate of its older half whose id has the smallest hash: that stays for several turns,
-// and depends on nothing but the list.
-func shown(newest []Past) []Past {
-	newest = newest[:min(len(newest), mostShown)]
-	from := len(newest) - 1
-	if len(newest) > mostShown/2 {
-		var least [sha256.Size]byte
-		for i := len(newest) - 1; i >= len(newest)/2; i-- {
-			if sum := sha256.Sum256([]byte(newest[i].ID)); i == len(newest)-1 || bytes.Compare(sum[:], least[:]) < 0 {
-				from, least = i, sum
-			}
+// shown are the candidates that a model is shown: the newest, at least ten of them, oldest first; and the best of older
+// ones that rules have found, likewise. A list that moved on by one with each turn would begin differently each time,
+// and no prompt would share a prefix with the one before. So where not all candidates fit it begins with a block of
+// turns, and goes on from there until the block is too old.
+func shown(q Question) (newest, older []Past) {
+	past := q.Candidates
+	if len(past) > mostShown {
+		from := mostNewest - 1
+		begin := (past[from].Seq + block - 1) / block * block
+		for from > mostNewest-block && past[from].Seq < begin {
+			from--
+		}
+		past = past[:from+1]
+	}
+	rest := q.Candidates[len(past):]
+	for _, c := range q.Found {
+		i := slices.IndexFunc(rest, func(p Past) bool { return p.ID == c.ID })
+		if i >= 0 && len(older) < mostOlder {
+			older = append(older, rest[i])
 		}
 	}
-	return oldestFirst(newest[:from+1])
+	slices.SortStableFunc(older, func(a, b Past) int { return a.Seq - b.Seq })
+	return oldestFirst(past), older
 }
+
+// How many of the candidates a model is shown where not all fit.
+const (
+	mostOlder  = 3                     // that rules have found
+	mostNewest = mostShown - mostOlder // and at least mostNewest-block+1
+	block      = 8                     // turns, by their places
+)
 
 func oldestFirst(newest []Past) []Past {
 	out := slices.Clone(newest)
 	slices.Reverse(out)
 	return out
+}
+
+// offered is a prompt for parents, filled in, and its candidates in the order of their labels.
+func (o *Ollama) offered(q Question, m Model) (f filling, past []Past) {
+	r := o.roomIn(m)
+	newest, older := shown(q)
+	past = append(newest, older...)
+	list := o.listed(past, r)
+	return filling{
+		Task: o.cut(plainText(q.Turn.Task), r.task), Turn: o.intent(q.Turn, r.turn),
+		Past: list[:len(newest)], Older: list[len(newest):],
+	}, past
 }
 
 // listed puts candidates into a prompt.

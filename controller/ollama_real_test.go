@@ -93,8 +93,9 @@ func TestRealPrefixCache(t *testing.T) {
 	m := realModel(t, o)
 	ask := func(task, thought string) reply {
 		q := session()
-		past := shown(q.Candidates)
-		messages, err := scoresPrompt.messages(filling{Task: task, Past: o.listed(past, o.roomIn(m)), Turn: thought})
+		f, _ := o.offered(q, m)
+		f.Task, f.Turn = task, thought
+		messages, err := scoresPrompt.messages(f)
 		if err != nil {
 			t.Fatal(err)
 		}

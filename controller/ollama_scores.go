@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ollama/ollama/api"
@@ -22,9 +23,7 @@ func (o *Ollama) byScores(ctx context.Context, m Model, q Question, a *Answer) e
 	if err := o.fit(ctx, m); err != nil {
 		return err
 	}
-	past := shown(q.Candidates)
-	r := o.roomIn(m)
-	f := filling{Task: o.cut(plainText(q.Turn.Task), r.task), Past: o.listed(past, r), Turn: o.intent(q.Turn, r.turn)}
+	f, past := o.offered(q, m)
 	by := o.byLetters
 	if len(past) <= mostPairs {
 		by = o.byPairs
@@ -38,7 +37,7 @@ func (o *Ollama) byScores(ctx context.Context, m Model, q Question, a *Answer) e
 			a.Choices = append(a.Choices, Choice{ID: p.ID, Kind: ModelLink, Score: scores[i], Reason: fmt.Sprintf("the model scores it %.2f, and %.2f says nothing", scores[i], least)})
 		}
 	}
-	a.Choices = nearest(a.Choices)
+	a.Choices = nearest(a.Choices, q.Candidates)
 	return nil
 }
 
@@ -46,7 +45,7 @@ func (o *Ollama) byScores(ctx context.Context, m Model, q Question, a *Answer) e
 func (o *Ollama) byLetters(ctx context.Context, m Model, f filling, origin *Origin) (scores []float64, least float64, err error) {
 	origin.Prompt = scoresPrompt.hash
 	var letters []string
-	for _, p := range f.Past {
+	for _, p := range slices.Concat(f.Past, f.Older) {
 		letters = append(letters, p.Label)
 	}
 	asked, prior, err := o.calibrated(ctx, m, scoresPrompt, f, letters, origin)

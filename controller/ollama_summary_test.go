@@ -105,33 +105,88 @@ func TestPromptsFit(t *testing.T) {
 	}
 }
 
-// Appending a candidate leaves the prompt's beginning as it was, nearly always also when the list is full.
+// Appending a candidate leaves the prompt's beginning as it was, nearly always also when the list is full, and however
+// many candidates have failed. What is shown are the newest, and the best of the older ones that rules have found.
 func TestPromptsShareTheirBeginning(t *testing.T) {
 	o := (&fake{t: t}).client(OllamaOptions{})
-	prompt := func(n int) string {
-		q := three()
-		q.Candidates = nil
-		for i := n - 1; i >= max(0, n-mostShown); i-- {
-			q.Candidates = append(q.Candidates, Past{ID: fmt.Sprint("node", i), Summary: fmt.Sprint("ran step ", i)})
+	for _, apart := range []int{1, 3} {
+		prompt := func(n int) (q Question, before string) {
+			q = three()
+			q.Candidates = nil
+			for i := n - 1; i >= max(0, n-50); i-- {
+				q.Candidates = append(q.Candidates, Past{ID: fmt.Sprint("node", i), Seq: i * apart, Summary: fmt.Sprint("ran step ", i, ".")})
+			}
+			f, past := o.offered(q, Model{})
+			if len(past) != len(q.Candidates) && (len(past) < mostNewest-block+1 || len(past) > mostNewest) {
+				t.Errorf("%d of %d candidates are shown", len(past), len(q.Candidates))
+			}
+			messages, err := parentsPrompt.messages(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, _, _ = strings.Cut(messages[1].Content, "\nNew step:")
+			return q, before
 		}
-		messages, err := parentsPrompt.messages(filling{Task: q.Turn.Task, Past: o.listed(shown(q.Candidates), o.roomIn(Model{})), Turn: "x"})
+		fresh := 0
+		for n := 1; n < 200; n++ {
+			_, before := prompt(n)
+			q, now := prompt(n + 1)
+			if !strings.HasPrefix(now, before) {
+				fresh++
+			}
+			for i := range q.Candidates[:min(10, len(q.Candidates))] {
+				if !strings.Contains(now, q.Candidates[i].Summary) {
+					t.Errorf("the newest candidate but %d of %d is not shown", i, n+1)
+				}
+			}
+		}
+		if most := 200 / block * apart; fresh > most {
+			t.Errorf("%d of 199 prompts begin afresh, want %d", fresh, most)
+		}
+	}
+}
+
+func TestShownAreFoundOnes(t *testing.T) {
+	q := three()
+	q.Candidates = nil
+	for i := 49; i >= 0; i-- {
+		q.Candidates = append(q.Candidates, Past{ID: fmt.Sprint(i), Seq: i, Summary: fmt.Sprint("ran step ", i, ".")})
+	}
+	o := (&fake{t: t}).client(OllamaOptions{})
+	for _, test := range []struct {
+		why   string
+		found []string // by falling score
+		want  string   // after the newest
+	}{
+		{"nothing was found", nil, ""},
+		{"what is among the newest is not shown twice", []string{"49", "45"}, ""},
+		{"the best three of the older ones, the oldest first", []string{"48", "5", "20", "47", "3", "4"}, "3 5 20"},
+		{"what is no candidate is not shown", []string{"gone", "7"}, "7"},
+	} {
+		q.Found = nil
+		for i, id := range test.found {
+			q.Found = append(q.Found, Choice{ID: id, Score: 1 - float64(i)/10})
+		}
+		newest, older := shown(q)
+		var got []string
+		for _, p := range older {
+			got = append(got, p.ID)
+		}
+		if strings.Join(got, " ") != test.want || newest[len(newest)-1].ID != "49" {
+			t.Errorf("%s: %v after %d of the newest", test.why, got, len(newest))
+		}
+		f, past := o.offered(q, Model{})
+		messages, err := scoresPrompt.messages(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, _, _ := strings.Cut(messages[1].Content, "\nNew step:")
-		return before
-	}
-	fresh, least := 0, mostShown
-	for n := 1; n < 200; n++ {
-		now := prompt(n + 1)
-		if !strings.HasPrefix(now, prompt(n)) {
-			fresh++
+		for i, p := range past {
+			if line := labels[i:i+1] + ": ran step " + p.ID + "."; !strings.Contains(messages[1].Content, line) {
+				t.Errorf("%s: %q is not in %s", test.why, line, messages[1].Content)
+			}
 		}
-		if n > mostShown {
-			least = min(least, strings.Count(now, "ran step"))
+		if strings.Contains(messages[1].Content, "before those") != (test.want != "") || len(past) > mostShown {
+			t.Errorf("%s: %s", test.why, messages[1].Content)
 		}
-	}
-	if fresh > 50 || least < mostShown/2 {
-		t.Errorf("%d of 199 prompts begin afresh, and the shortest list has %d candidates", fresh, least)
 	}
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,8 @@ func normalise(v []float32) error {
 
 // byEmbeddings chooses the candidates whose vectors are nearest to the turn's.
 func (o *Ollama) byEmbeddings(ctx context.Context, m Model, q Question, a *Answer) error {
-	past := oldestFirst(q.Candidates[:min(len(q.Candidates), mostShown)])
+	newest, older := shown(q)
+	past := append(older, newest...)
 	vectors, err := o.vectorsOf(ctx, m, q.Turn, past, &a.Origin)
 	if errors.Is(err, ErrTooLong) { // what fits was learned from it
 		vectors, err = o.vectorsOf(ctx, m, q.Turn, past, &a.Origin)
@@ -88,15 +90,18 @@ func (o *Ollama) byEmbeddings(ctx context.Context, m Model, q Question, a *Answe
 			a.Choices = append(a.Choices, Choice{ID: p.ID, Kind: ModelLink, Score: s, Reason: fmt.Sprintf("its vector is near: cosine %.2f", s)})
 		}
 	}
-	a.Choices = nearest(a.Choices)
+	a.Choices = nearest(a.Choices, q.Candidates)
 	return nil
 }
 
-// nearest takes the best choices of a list that is given oldest first.
-func nearest(list []Choice) []Choice {
+// nearest takes the best choices of a list, and of those that are worth the same the newest.
+func nearest(list []Choice, newest []Past) []Choice {
+	age := map[string]int{}
+	for i, p := range newest {
+		age[p.ID] = i
+	}
 	list = slices.Clone(list)
-	slices.Reverse(list)
-	list = best(list)
+	slices.SortStableFunc(list, func(a, b Choice) int { return cmp.Or(cmp.Compare(b.Score, a.Score), age[a.ID]-age[b.ID]) })
 	return list[:min(len(list), mostChoices)]
 }
 

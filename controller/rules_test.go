@@ -290,7 +290,7 @@ func TestChooseTakesCandidatesOnly(t *testing.T) {
 			t.Errorf("m = %d:\n%s", m, diff)
 		}
 	}
-	if diff := cmp.Diff([]Past{{ID: "e", Summary: "did e"}, {ID: "c", Summary: "did c"}}, trace.Newest(2)); diff != "" {
+	if diff := cmp.Diff([]Past{{ID: "e", Seq: 4, Summary: "did e"}, {ID: "c", Seq: 2, Summary: "did c"}}, trace.Newest(2)); diff != "" {
 		t.Errorf("newest candidates:\n%s", diff)
 	}
 }

@@ -165,6 +165,7 @@ func (t *Trace) Candidate(id string) bool {
 // Past is an earlier turn as a controller is shown it.
 type Past struct {
 	ID      string
+	Seq     int // its turn's place
 	Kind    Kind
 	Summary string
 	Vector  []float32 // its embedding, where one was kept; or nil
@@ -176,7 +177,7 @@ func (t *Trace) Newest(n int) []Past {
 	var out []Past
 	for at := len(t.turns) - 1; at >= 0 && len(out) < n; at-- {
 		if e := t.turns[at]; t.Candidate(e.id) {
-			out = append(out, Past{ID: e.id, Kind: e.kind, Summary: e.summary})
+			out = append(out, Past{ID: e.id, Seq: at, Kind: e.kind, Summary: e.summary})
 		}
 	}
 	return out

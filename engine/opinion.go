@@ -57,7 +57,7 @@ func (s *Session) question(ctx context.Context, path []kept, i int, digest strin
 	q.choose = controller.Question{Turn: turn, Session: s.name, Tokens: tokens, Found: found(&node)}
 	for j := i - 1; j >= 0 && len(q.choose.Candidates) < shownCandidates; j-- {
 		if k := path[j]; k.Validation.Candidate() {
-			q.choose.Candidates = append(q.choose.Candidates, controller.Past{ID: string(k.ID), Kind: controller.Kind(k.Action), Summary: k.Summary})
+			q.choose.Candidates = append(q.choose.Candidates, controller.Past{ID: string(k.ID), Seq: k.Seq, Kind: controller.Kind(k.Action), Summary: k.Summary})
 		}
 	}
 	q.sum = controller.SummaryQuestion{Turn: turn, Session: s.name, Tokens: tokens, Facts: controller.Extract(turn), Parents: s.dependencies(&node)}
