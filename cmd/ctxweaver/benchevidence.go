@@ -189,6 +189,7 @@ func (a *app) benchEvidence(ctx context.Context, args []string, b benchEvidence)
 		}
 		policies, results = slices.Insert(policies, tested, judged.Policy), slices.Insert(results, tested, judged)
 		tested++
+		a.align(results, judged, sessions[0].Calls, b.First)
 	}
 	p.stop()
 	if err := writeMisses(b.misses, results); err != nil {
@@ -308,6 +309,32 @@ func (a *app) judge(b benchEvidence, s evidence.Session) (evidence.Result, error
 		r.Miss(judge.Misses(q, nil), s)
 	}
 	return r, nil
+}
+
+// align lets all results count the requests alone that another program's contexts are for, and tells where these are
+// not the run's.
+func (a *app) align(results []evidence.Result, judged evidence.Result, calls, first int) {
+	if first > 0 {
+		calls = min(calls, first)
+	}
+	there := map[int]bool{}
+	beyond := 0
+	for _, q := range judged.Requests {
+		if q.Call < calls {
+			there[q.Call] = true
+		} else {
+			beyond++
+		}
+	}
+	if beyond > 0 {
+		a.complain(fmt.Sprintf("%s: %s for calls that the run does not have and left out: it has %d, counted from 0", judged.Policy, plural(beyond, "context"), calls))
+	}
+	if len(there) < calls {
+		a.complain(fmt.Sprintf("%s: contexts for %d of %d calls; all policies are measured on these alone", judged.Policy, len(there), calls))
+	}
+	for i := range results {
+		results[i].Only(there)
+	}
 }
 
 func (a *app) readAll(path string) ([]byte, error) {
