@@ -71,7 +71,7 @@ func newReader() *reader {
 
 // question adds what is known of the answer.
 func (r *reader) question(q controller.Question, n engine.Node) question {
-	q.Trace = nil
+	q.Trace, q.Found = nil, nil // a model is to find them by itself
 	out := question{seq: n.Seq, ask: q, hash: hashed(q)}
 	for _, m := range n.Step.Before {
 		r.hear(m.Text)
@@ -137,7 +137,7 @@ func (r *reader) hear(text string) {
 func hashed(q controller.Question) string {
 	parts := []string{q.Turn.ID, q.Turn.Task, intent(q.Turn)}
 	for _, c := range q.Candidates {
-		parts = append(parts, c.ID, string(c.Kind), c.Summary)
+		parts = append(parts, c.ID, fmt.Sprint(c.Seq), string(c.Kind), c.Summary)
 	}
 	return sum(parts)
 }
