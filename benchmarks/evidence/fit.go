@@ -53,6 +53,11 @@ func FitWeights(o engine.ReplayOptions, w, noGraph *compress.Weights) (Fit, erro
 // prepare fits one Fit a fold.
 func prepare(ctx context.Context, sessions []Session, o Options) ([]Fit, error) {
 	var fits []Fit
+	if o.Prepare != nil {
+		if err := CheckFolds(sessions, o.Folds); err != nil {
+			return nil, err
+		}
+	}
 	for f, train := range Folds(sessions, o.Folds) {
 		fit, err := FitWeights(o.Engine, o.Engine.Weights, nil)
 		if err != nil {
@@ -61,7 +66,7 @@ func prepare(ctx context.Context, sessions []Session, o Options) ([]Fit, error) 
 		if o.Prepare != nil {
 			own := fit.Replay
 			if fit, err = o.Prepare(ctx, train); err != nil {
-				return nil, fmt.Errorf("fitting for fold %d: %w", f, err)
+				return nil, fmt.Errorf("fitting for fold %d: %w", f+1, err)
 			}
 			if fit.Replay == nil {
 				fit.Replay = own

@@ -45,8 +45,15 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Replace is WriteFile, but makes the file whole or not at all, and its folder if there is none.
+// Replace is WriteFile, but makes the file whole or not at all, and its folder if there is none. What is there and no
+// file, such as a pipe, is written to.
 func Replace(path string, write func(io.Writer) error) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return WriteFile(path, write)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -54,7 +61,7 @@ func Replace(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(write(file), file.Close()); err == nil {
+	if err = errors.Join(write(file), file.Chmod(0o644), file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {

@@ -28,6 +28,9 @@ func TestReplace(t *testing.T) {
 			t.Errorf("after %s it holds %q, %v", c.text, got, err)
 		}
 	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o444 != 0o444 {
+		t.Errorf("not everybody may read it: %v, %v", info.Mode(), err)
+	}
 	if left, err := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,29 @@ func NewSession(name, format, group string, steps []engine.Step) (Session, error
 		s.Calls += step.Counted()
 	}
 	return s, nil
+}
+
+// Distinct leaves out runs that are there already, step for step, and says which: a run would count twice, and its copy in
+// another fold would teach what it is scored on.
+func Distinct(sessions []Session) (distinct []Session, copies []string) {
+	first := map[string]Session{}
+	for _, s := range sessions {
+		if f, ok := first[s.Hash]; ok {
+			copies = append(copies, fmt.Sprintf("%s: left out: the same run, step for step, as %s", s.origin(), f.origin()))
+			continue
+		}
+		first[s.Hash] = s
+		distinct = append(distinct, s)
+	}
+	return distinct, copies
+}
+
+// origin says where a session is from.
+func (s Session) origin() string {
+	if s.File == "" {
+		return s.Name
+	}
+	return fmt.Sprintf("%s (%s)", s.File, s.Name)
 }
 
 // ReadSessions reads the runs of one file, or of one folder of events, that have at least so many calls.

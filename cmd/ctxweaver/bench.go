@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -35,7 +37,8 @@ func (a *app) benchSessions(ctx context.Context, args []string, b benchEvidence)
 			sessions, err = storedSessions(ctx, e, args, b.least)
 			return err
 		})
-		return sessions, nil, err
+		sessions, skipped = a.distinct(sessions, nil)
+		return sessions, skipped, err
 	case b.contexts != "":
 		sessions, err = evidence.ReadSessions(b.file, importer.Options{Format: b.format}, 0)
 		if err != nil || len(sessions) == 0 {
@@ -86,7 +89,34 @@ func (a *app) sessionsOfFiles(ctx context.Context, args []string, b benchEvidenc
 		a.complain(f.Error())
 		skipped = append(skipped, f.Error())
 	}
+	sessions, skipped = a.distinct(sessions, skipped)
 	return sessions, skipped, nil
+}
+
+// distinct leaves out copies of runs, and tells of them.
+func (a *app) distinct(sessions []evidence.Session, skipped []string) ([]evidence.Session, []string) {
+	sessions, copies := evidence.Distinct(sessions)
+	for _, c := range copies {
+		a.complain(c)
+	}
+	return sessions, append(skipped, copies...)
+}
+
+// writable tells before hours of measuring that a file could not be written after them.
+func writable(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil // who reads a pipe would take this for all there is
+	}
+	file, failed := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if failed != nil {
+		return failed
+	}
+	failed = file.Close()
+	if err != nil { // there was none
+		failed = errors.Join(failed, os.Remove(path))
+	}
+	return failed
 }
 
 // storedSessions are those that are named, or all, as long as they have enough calls.

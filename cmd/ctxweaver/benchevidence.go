@@ -50,7 +50,8 @@ observations alone, how much did the context before it still hold (recall), and 
 
 With --sessions the arguments name sessions of the store; without any, all are taken. With --contexts it judges
 what another program would have put before the agent in the run of --file: a line each,
-{"step": k, "messages": […]}, calls counted from 0.
+{"step": k, "messages": […]}, calls counted from 0. Of a file with several runs it is the one with most calls. All
+policies are measured on the calls that there are contexts for.
 
 What a working set pages in is learned. With --folds it is fitted anew for each fold, on the sessions of all other
 folds, so that none is measured with what it has taught itself; the built-in weights may have seen your sessions.
@@ -132,6 +133,8 @@ func (b *benchEvidence) check(args []string) error {
 	switch {
 	case b.least < 0 || b.First < 0 || b.Folds < 0 || b.Engine.Budget < 0:
 		return usage("--min-steps, --first, --folds and --budget want 0 or more")
+	case b.Folds == 1:
+		return usage("--folds wants 2 or more, or 0 for none")
 	case b.Folds > 1 && b.weights != "":
 		return usage("--folds fits weights of its own; it does not go with --weights")
 	case (b.contexts == "") != (b.file == ""):
@@ -211,6 +214,14 @@ func (a *app) benchOptions(ctx context.Context, b *benchEvidence, sessions []evi
 	}
 	if b.out != "" {
 		b.Cache = filepath.Join(b.out, "cache")
+		if err := os.MkdirAll(b.out, 0o755); err != nil {
+			return err
+		}
+	}
+	if b.misses != "" {
+		if err := writable(b.misses); err != nil {
+			return err
+		}
 	}
 	if b.naive {
 		for _, name := range evidence.Naive() {
@@ -224,6 +235,9 @@ func (a *app) benchOptions(ctx context.Context, b *benchEvidence, sessions []evi
 	case b.weights != "":
 		b.Engine.Weights, err = readWeights(b.weights)
 	case b.Folds > 1 && learned:
+		if err := evidence.CheckFolds(sessions, b.Folds); err != nil {
+			return err
+		}
 		b.Prepare, err = a.crossFit(ctx, *b, sessions)
 	}
 	return err

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -67,6 +67,9 @@ func (a *app) benchFit(ctx context.Context, args []string, b benchFit) error {
 	if err != nil {
 		return cancelled(ctx, err)
 	}
+	if err := errors.Join(writable(b.out), evidence.CheckFolds(sessions, b.folds)); err != nil {
+		return err
+	}
 	p := a.progress("replay", len(sessions))
 	defer p.stop()
 	set, err := fit.Collect(ctx, sessions, func() { p.add(1) })
@@ -80,7 +83,7 @@ func (a *app) benchFit(ctx context.Context, args []string, b benchFit) error {
 	if err != nil {
 		return err
 	}
-	if err := writeWeights(b.out, w); err != nil {
+	if err := evidence.Replace(b.out, w.Write); err != nil {
 		return err
 	}
 	if err := a.fitFolds(ctx, b, sessions, func(train []evidence.Session) (*compress.Weights, error) {
@@ -116,35 +119,26 @@ func (a *app) fitFolds(ctx context.Context, b benchFit, sessions []evidence.Sess
 	if b.folds == 0 {
 		return nil
 	}
-	n := 0
 	stem := strings.TrimSuffix(b.out, filepath.Ext(b.out))
-	// Without a policy nothing is measured.
-	_, err := evidence.Run(ctx, sessions, nil, evidence.Options{Folds: b.folds, Prepare: func(_ context.Context, train []evidence.Session) (evidence.Fit, error) {
-		n++
+	for f, train := range evidence.Folds(sessions, b.folds) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		w, err := weights(train)
 		if err != nil {
-			return evidence.Fit{}, err
+			return fmt.Errorf("fitting for fold %d: %w", f+1, err)
 		}
-		return evidence.Fit{}, writeWeights(fmt.Sprintf("%s-fold-%d.json", stem, n), w)
-	}})
-	if err != nil {
-		return err
+		if err := evidence.Replace(fmt.Sprintf("%s-fold-%d.json", stem, f+1), w.Write); err != nil {
+			return err
+		}
 	}
 	var folds []foldOf
 	for _, s := range sessions {
 		folds = append(folds, foldOf{s.Name, filepath.Base(s.File), s.Sum, s.Fold + 1})
 	}
-	data, err := json.MarshalIndent(folds, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(filepath.Dir(b.out), "folds.json"), append(data, '\n'), 0o644)
-}
-
-func writeWeights(path string, w *compress.Weights) error {
-	var b bytes.Buffer
-	if err := w.Write(&b); err != nil {
-		return err
-	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return evidence.Replace(filepath.Join(filepath.Dir(b.out), "folds.json"), func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(folds)
+	})
 }
