@@ -12,12 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/ctxweaver/ctxweaver/compress"
 	"github.com/ctxweaver/ctxweaver/engine"
@@ -112,33 +110,6 @@ func (a *app) ask(question string) (string, error) {
 	return strings.TrimSpace(answer), nil
 }
 
-// interactive reports whether a person can be asked.
-func interactive() bool {
-	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
-}
-
-// onTerminal reports whether the output goes to a person's terminal.
-func onTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }
-
-// screen is how many columns the terminal has, or 0 if the output goes elsewhere and nobody said.
-func screen() int {
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		return max(n, 40)
-	}
-	if n, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && n > 0 {
-		return max(n, 40)
-	}
-	return 0
-}
-
-// width is how many columns a line of output may take.
-func width() int {
-	if n := screen(); n > 0 {
-		return n
-	}
-	return 100
-}
-
 // style is how the output is coloured.
 func (a *app) style() style {
 	switch a.color {
@@ -148,19 +119,6 @@ func (a *app) style() style {
 		return style{}
 	}
 	return style{on: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && onTerminal()}
-}
-
-// ascii reports whether the locale says that the terminal does not show more than ASCII.
-func ascii() bool {
-	if runtime.GOOS == "windows" {
-		return false
-	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToUpper(os.Getenv(name)); v != "" {
-			return !strings.Contains(v, "UTF-8") && !strings.Contains(v, "UTF8")
-		}
-	}
-	return true
 }
 
 // defaultStore is the user's data folder of ctxweaver, or "" where the user has no home.

@@ -147,12 +147,17 @@ func (v logView) glyph(n engine.Node) string {
 	return v.label(n.Validation, glyphOf(n.Validation, v.ascii))
 }
 
+// glyphs are the signs of labels, and what stands for them in ASCII.
+var glyphs = map[graphstore.Validation][2]string{
+	graphstore.Passed: {"●", "*"}, graphstore.Failed: {"✗", "x"}, graphstore.Superseded: {"⊘", "~"}, graphstore.Unknown: {"○", "o"},
+}
+
 // glyphOf is the sign of a label.
 func glyphOf(label graphstore.Validation, ascii bool) string {
 	if ascii {
-		return map[graphstore.Validation]string{graphstore.Passed: "*", graphstore.Failed: "x", graphstore.Superseded: "~", graphstore.Unknown: "o"}[label]
+		return glyphs[label][1]
 	}
-	return map[graphstore.Validation]string{graphstore.Passed: "●", graphstore.Failed: "✗", graphstore.Superseded: "⊘", graphstore.Unknown: "○"}[label]
+	return glyphs[label][0]
 }
 
 // label colours text as the label it stands for.

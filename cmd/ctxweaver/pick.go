@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +16,7 @@ import (
 // by a piece of it that no other has. "" is the only session there is.
 func pickSession(infos []engine.SessionInfo, want string) (engine.SessionInfo, error) {
 	if len(infos) == 0 {
-		return engine.SessionInfo{}, fmt.Errorf("the store has no sessions yet; fill it with ctxweaver import")
+		return engine.SessionInfo{}, errors.New("the store has no sessions yet; fill it with ctxweaver import")
 	}
 	if want == "" && len(infos) > 1 {
 		return engine.SessionInfo{}, usage("say which session: the store has %d, among them %s", len(infos), someNames(infos))
@@ -68,7 +68,7 @@ func session(ctx context.Context, e *engine.Engine, want string) (engine.Session
 // branches too.
 func pickStep(path, all []engine.Node, want string) (engine.Node, error) {
 	if len(path) == 0 {
-		return engine.Node{}, fmt.Errorf("the session has no steps")
+		return engine.Node{}, errors.New("the session has no steps")
 	}
 	if want == "head" || want == "" {
 		return path[len(path)-1], nil
@@ -89,59 +89,6 @@ func pickStep(path, all []engine.Node, want string) (engine.Node, error) {
 		return engine.Node{}, fmt.Errorf("step %q: %d steps have an id that begins so; give more digits", want, len(found))
 	}
 	return engine.Node{}, fmt.Errorf("step %q: none; name it by its number (0 to %d), by the first digits of its id, or as head", want, len(path)-1)
-}
-
-// thread is a session as the commands show it.
-type thread struct {
-	info engine.SessionInfo
-	path []engine.Node         // to the head, without the text of observations
-	all  []engine.Node         // on every branch, likewise
-	at   map[engine.NodeID]int // in all
-}
-
-// node is a step by its id; of one that is not there, which a damaged store may name, it has only that.
-func (t thread) node(id engine.NodeID) engine.Node {
-	if i, ok := t.at[id]; ok {
-		return t.all[i]
-	}
-	return engine.Node{ID: id}
-}
-
-// load reads the session an argument names.
-func load(ctx context.Context, e *engine.Engine, want string) (thread, error) {
-	info, err := session(ctx, e, want)
-	if err != nil {
-		return thread{}, err
-	}
-	t := thread{info: info}
-	for n, err := range e.Store().Skeletons(ctx, info.Name) {
-		if err != nil {
-			return thread{}, err
-		}
-		t.all = append(t.all, n.Node)
-	}
-	t.path, t.at = pathTo(t.all, info.Head), index(t.all)
-	return t, nil
-}
-
-// pathTo are the nodes from the root to the head.
-func pathTo(all []engine.Node, head engine.NodeID) []engine.Node {
-	at := index(all)
-	var path []engine.Node
-	for i, ok := at[head]; ok; i, ok = at[all[i].Previous] {
-		path = append(path, all[i])
-	}
-	slices.Reverse(path)
-	return path
-}
-
-// index finds nodes by id.
-func index(nodes []engine.Node) map[engine.NodeID]int {
-	at := make(map[engine.NodeID]int, len(nodes))
-	for i, n := range nodes {
-		at[n.ID] = i
-	}
-	return at
 }
 
 // firstOf gives an argument that may be left out.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ctxweaver/ctxweaver/engine"
 	"github.com/ctxweaver/ctxweaver/graphstore"
@@ -24,7 +25,7 @@ func newQuery(a *app) *cobra.Command {
 		RunE:                       help,
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.AddCommand(newWalk(a, false), newWalk(a, true), newPath(a), newFailed(a), newTouching(a), newUsing(a))
+	cmd.AddCommand(newAncestors(a), newDescendants(a), newPath(a), newFailed(a), newTouching(a), newUsing(a))
 	return cmd
 }
 
@@ -76,8 +77,7 @@ func (a *app) answer(t thread, hits []hit, none string) error {
 	return nil
 }
 
-// newWalk makes the commands that follow edges: back to what a step rests on, or on to what rests on it.
-func newWalk(a *app, descendants bool) *cobra.Command {
+func newAncestors(a *app) *cobra.Command {
 	var w graphstore.Walk
 	cmd := &cobra.Command{
 		Use:     "ancestors [SESSION] STEP",
@@ -85,45 +85,63 @@ func newWalk(a *app, descendants bool) *cobra.Command {
 		Example: "  ctxweaver query ancestors head\n  ctxweaver query ancestors fix-discounts 31 --width 5 --parents 3",
 		Args:    arguments(1, 2), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if w.W < 0 || w.M < 0 || w.Depth < 0 {
-				return usage("--width, --parents and --depth: want 0 (no bound) or more")
-			}
-			name, step := sessionAndStep(args)
-			return a.question(cmd.Context(), name, func(e *engine.Engine, t thread) error {
-				n, err := pickStep(t.path, t.all, step)
-				if err != nil {
-					return err
-				}
-				ask, word := query.Ancestors, "used by"
-				none := fmt.Sprintf("Step %d rests on no other.", n.Seq)
-				if descendants {
-					ask, word = query.Descendants, "rests on"
-					none = fmt.Sprintf("No other step rests on step %d.", n.Seq)
-				}
-				relatives, err := ask(cmd.Context(), e.Store(), t.info.Name, n.ID, w)
-				if err != nil {
-					return err
-				}
-				var hits []hit
-				for _, r := range relatives {
-					h := t.hit(r.ID, because(word, t.node(r.Via).Seq, r.Edges))
-					h.Depth = r.Depth
-					hits = append(hits, h)
-				}
-				return a.answer(t, hits, none)
-			})
+			return a.walk(cmd.Context(), args, w, query.Ancestors, "used by", "Step %d rests on no other.")
 		},
 	}
-	if descendants {
-		cmd.Use, cmd.Short = "descendants [SESSION] STEP", "What rests on a step, near and far"
-		cmd.Example = "  ctxweaver query descendants 3\n  ctxweaver query descendants fix-discounts 3 --depth 1"
-	} else {
-		cmd.Flags().IntVarP(&w.M, "parents", "m", 0, "edges followed from each step at most, the best first (0: all)")
-	}
-	cmd.Flags().IntVarP(&w.W, "width", "w", 0, "steps at most (0: all)")
-	cmd.Flags().IntVar(&w.Depth, "depth", 0, "edges from the step at most (0: any)")
-	cmd.Flags().BoolVar(&w.Facts, "facts", false, "follow also edges to steps that had failed")
+	walkFlags(cmd.Flags(), &w)
+	cmd.Flags().IntVarP(&w.M, "parents", "m", 0, "edges followed from each step at most, the best first (0: all)")
 	return cmd
+}
+
+func newDescendants(a *app) *cobra.Command {
+	var w graphstore.Walk
+	cmd := &cobra.Command{
+		Use:     "descendants [SESSION] STEP",
+		Short:   "What rests on a step, near and far",
+		Example: "  ctxweaver query descendants 3\n  ctxweaver query descendants fix-discounts 3 --depth 1",
+		Args:    arguments(1, 2), ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.walk(cmd.Context(), args, w, query.Descendants, "rests on", "No other step rests on step %d.")
+		},
+	}
+	walkFlags(cmd.Flags(), &w)
+	return cmd
+}
+
+// walkFlags say how far edges are followed.
+func walkFlags(f *pflag.FlagSet, w *graphstore.Walk) {
+	f.IntVarP(&w.W, "width", "w", 0, "steps at most (0: all)")
+	f.IntVar(&w.Depth, "depth", 0, "edges from the step at most (0: any)")
+	f.BoolVar(&w.Facts, "facts", false, "follow also edges to steps that had failed")
+}
+
+// relatives asks for the steps that edges lead to.
+type relatives func(ctx context.Context, s *graphstore.Store, session string, id engine.NodeID, w graphstore.Walk) ([]query.Relative, error)
+
+// walk follows edges from the step that the arguments name. word says how what is found relates to the step before
+// it on the way; none, with the step's number, that there is nothing.
+func (a *app) walk(ctx context.Context, args []string, w graphstore.Walk, ask relatives, word, none string) error {
+	if w.W < 0 || w.M < 0 || w.Depth < 0 {
+		return usage("--width, --parents and --depth: want 0 (no bound) or more")
+	}
+	name, step := sessionAndStep(args)
+	return a.question(ctx, name, func(e *engine.Engine, t thread) error {
+		n, err := pickStep(t.path, t.all, step)
+		if err != nil {
+			return err
+		}
+		found, err := ask(ctx, e.Store(), t.info.Name, n.ID, w)
+		if err != nil {
+			return err
+		}
+		var hits []hit
+		for _, r := range found {
+			h := t.hit(r.ID, because(word, t.node(r.Via).Seq, r.Edges))
+			h.Depth = r.Depth
+			hits = append(hits, h)
+		}
+		return a.answer(t, hits, fmt.Sprintf(none, n.Seq))
+	})
 }
 
 // question runs a question about one session.

@@ -201,14 +201,6 @@ func took(o graphstore.Origin) string {
 	return fmt.Sprintf(" (%s, %s read, %d written, %s, digest %.12s)", plural(o.Calls, "call"), plural(o.In, "token"), o.Out, o.Took.Round(time.Millisecond), oneLine(o.Digest))
 }
 
-// number names a step by its number, or one that is not there by its id.
-func (t thread) number(id engine.NodeID) string {
-	if i, ok := t.at[id]; ok {
-		return fmt.Sprint(t.all[i].Seq)
-	}
-	return string(id)
-}
-
 func (a *app) showTests(t thread, n engine.Node) {
 	fixed := map[string]string{}
 	for _, f := range n.Fixes {
