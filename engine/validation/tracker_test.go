@@ -3,6 +3,7 @@ package validation_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,13 +23,7 @@ type step struct {
 func results(runner string, lines []string) []validation.Result {
 	var out []validation.Result
 	for _, l := range lines {
-		var status, name string
-		for i := range l {
-			if l[i] == ' ' {
-				status, name = l[:i], l[i+1:]
-				break
-			}
-		}
+		status, name, _ := strings.Cut(l, " ")
 		out = append(out, validation.Result{Runner: runner, Name: name, Status: validation.Status(status)})
 	}
 	return out
