@@ -147,7 +147,7 @@ func (r *run) report() (*Report, error) {
 		out.Rows = append(out.Rows, r.row(s, group))
 	}
 	out.Agreement = r.agreement()
-	out.Manifest = evidence.NewManifest(r.sessions, policies(), len(policies()), evidence.Options{First: r.First, Seed: r.Seed, Folds: r.Folds, Program: r.Program})
+	out.Manifest = evidence.NewManifest(r.sessions, policies(), len(policies()), evidence.Options{First: r.First, Engine: r.Replay, Seed: r.Seed, Folds: r.Folds, Program: r.Program})
 	return out, nil
 }
 

@@ -3,6 +3,8 @@ package evidence
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,6 +69,40 @@ func TestDrawsAll(t *testing.T) {
 		r.Manifest = NewManifest([]Session{s}, test.policies, len(test.policies), Options{})
 		if err := r.plots(t.TempDir(), results); err != nil {
 			t.Errorf("%s: %v", test.reason, err)
+		}
+	}
+}
+
+// Of contexts that another program wrote nobody knows what became of observations, and what an earlier run drew is gone.
+func TestPagingIsDrawnForOwnContexts(t *testing.T) {
+	dir := t.TempDir()
+	s, err := NewSession("a", "made", "", made(1, 2, 12))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies := []string{"full", "window:1"}
+	for _, theirs := range []bool{false, true} {
+		results, err := Run(t.Context(), []Session{s}, policies, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if theirs {
+			for i := range results[1].Requests {
+				results[1].Requests[i].Tokens = 0
+			}
+		}
+		r, err := NewReport([]Session{s}, policies, len(policies), results, InMoney(engine.PricePresets()[0]), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Manifest = NewManifest([]Session{s}, policies, len(policies), Options{})
+		if err := r.plots(dir, results); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"paging.png", "paging.svg"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) == theirs {
+				t.Errorf("another program's: %t; %s: %v", theirs, name, err)
+			}
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package evidence
 
 import (
+	"errors"
+	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,7 +21,7 @@ import (
 func (r *Report) overTime(dir string, results []Result) error {
 	session := longest(results)
 	if session < 0 {
-		return nil
+		return errors.Join(discard(dir, "session"), discard(dir, "paging"))
 	}
 	prompts, paging := plots.NewFigure(plotHeight), plots.NewFigure(panelHeight)
 	p := prompts.Add("One session: "+r.Manifest.Sessions[session].Name, "call", "prompt, thousands of tokens")
@@ -31,8 +34,8 @@ func (r *Report) overTime(dir string, results []Result) error {
 			return err
 		}
 		drawn++
-		if result.Policy == Baseline {
-			continue // it keeps all
+		if result.Policy == Baseline || !result.woven() {
+			continue // it keeps all, or nobody knows what became of its observations
 		}
 		if err := panel(paging, result); err != nil {
 			return err
@@ -44,12 +47,27 @@ func (r *Report) overTime(dir string, results []Result) error {
 		return err
 	}
 	if len(paging.Plots) == 0 {
-		return nil
+		return discard(dir, "paging") // of an earlier run
 	}
 	first, last := paging.Plots[0], paging.Plots[len(paging.Plots)-1]
 	first.Title.Text = p.Title.Text + "\n" + first.Title.Text
 	last.X.Label.Text, last.X.Tick.Marker = "call", round{}
 	return paging.Save(filepath.Join(dir, "paging"))
+}
+
+// woven reports whether the contexts were the engine's own.
+func (r Result) woven() bool {
+	return slices.ContainsFunc(r.Requests, func(q Request) bool { return q.Tokens > 0 })
+}
+
+// discard removes a figure, if there is one.
+func discard(dir, name string) error {
+	for _, kind := range []string{".png", ".svg"} {
+		if err := os.Remove(filepath.Join(dir, name+kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // longest is the session of the largest prompt, -1 where there is no request.

@@ -37,6 +37,8 @@ type benchEvidence struct {
 	file     string
 	weights  string
 	misses   string
+
+	read, written *evidence.Source // weights and contexts
 }
 
 func newBenchEvidence(a *app) *cobra.Command {
@@ -186,7 +188,7 @@ func (a *app) benchEvidence(ctx context.Context, args []string, b benchEvidence)
 	tested := len(b.policies)
 	policies := slices.Concat(b.policies, b.Naive)
 	if b.contexts != "" {
-		judged, err := a.judge(b, sessions[0])
+		judged, err := a.judge(&b, sessions[0])
 		if err != nil {
 			return err
 		}
@@ -203,6 +205,7 @@ func (a *app) benchEvidence(ctx context.Context, args []string, b benchEvidence)
 		return err
 	}
 	report.Manifest = evidence.NewManifest(sessions, policies, tested, b.Options)
+	report.Manifest.Command, report.Manifest.Weights, report.Manifest.Contexts = os.Args, b.read, b.written
 	report.Manifest.Program, report.Manifest.Least, report.Manifest.Skipped = buildVersion().Version, b.least, skipped
 	return a.showEvidence(report, results, b.out)
 }
@@ -233,7 +236,10 @@ func (a *app) benchOptions(ctx context.Context, b *benchEvidence, sessions []evi
 	learned := slices.ContainsFunc(b.policies, func(name string) bool { return strings.HasPrefix(name, "workingset") })
 	switch {
 	case b.weights != "":
-		b.Engine.Weights, err = readWeights(b.weights)
+		var data []byte
+		if b.Engine.Weights, data, err = readWeights(b.weights); err == nil {
+			b.read = evidence.NewSource(b.weights, data)
+		}
 	case b.Folds > 1 && learned:
 		if err := evidence.CheckFolds(sessions, b.Folds); err != nil {
 			return err
@@ -254,16 +260,15 @@ func writeMisses(path string, results []evidence.Result) error {
 	return errors.Join(evidence.WriteMisses(file, results), file.Close())
 }
 
-func readWeights(path string) (*compress.Weights, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
+// readWeights reads a file of weights; data is what it holds.
+func readWeights(path string) (w *compress.Weights, data []byte, err error) {
+	if data, err = os.ReadFile(path); err != nil {
+		return nil, nil, err
 	}
-	w, err := compress.LoadWeights(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if w, err = compress.LoadWeights(bytes.NewReader(data)); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return w, nil
+	return w, data, nil
 }
 
 // crossFit fits the weights of each fold on the sessions of the others.
@@ -308,11 +313,12 @@ func (a *app) showEvidence(r *evidence.Report, results []evidence.Result, out st
 }
 
 // judge reads contexts that another program wrote. Their policy is called as their file.
-func (a *app) judge(b benchEvidence, s evidence.Session) (evidence.Result, error) {
+func (a *app) judge(b *benchEvidence, s evidence.Session) (evidence.Result, error) {
 	data, err := a.readAll(b.contexts)
 	if err != nil {
 		return evidence.Result{}, err
 	}
+	b.written = evidence.NewSource(b.contexts, data)
 	r := evidence.Result{Policy: filepath.Base(b.contexts)}
 	judge := evidence.NewJudge(s.Steps)
 	if r.Requests, err = judge.Contexts(bytes.NewReader(data), b.First); err != nil {

@@ -38,7 +38,7 @@ func (t terms) settle() (r engine.Request, w *compress.Weights, err error) {
 		return r, nil, usage("--strategy: %w", err)
 	}
 	if t.weights != "" {
-		w, err = readWeights(t.weights)
+		w, _, err = readWeights(t.weights)
 	}
 	return r, w, err
 }
