@@ -24,6 +24,7 @@ type Exam struct {
 	Seed   uint64 `json:"seed"`   // of the planted cases
 	Chains int    `json:"chains"` // planted cases, 0: 50
 	Steps  int    `json:"steps"`  // that are summed up, 0: 20
+	Whole  bool   `json:"whole"`  // whether all of them are asked, also when the verdict is certain
 }
 
 // Verdict is what came of an Exam, with all figures.
@@ -48,6 +49,9 @@ type Verdict struct {
 	Speed   Speed        `json:"speed"`
 	When    time.Time    `json:"when"`
 }
+
+// Cut reports whether less was asked than the Exam has, as the outcome was certain.
+func (v Verdict) Cut() bool { return v.Planted.Cut || v.Written.Cut }
 
 // ContextCheck says whether the server reads as much as it says. Counts are in tokens.
 type ContextCheck struct {
@@ -82,6 +86,7 @@ type PlantedCheck struct {
 	None    int           `json:"none"`              // answered that there is no parent
 	Valid   int           `json:"valid"`             // answers of the wanted form
 	AtOnce  int           `json:"at_once"`           // of them, without being asked again
+	Cut     bool          `json:"cut,omitempty"`     // the rest was not asked: what it has missed is too much already
 	Took    time.Duration `json:"took"`              // a question, the median
 	Invalid string        `json:"invalid,omitempty"` // what was wrong, once
 }
@@ -95,6 +100,7 @@ type WrittenCheck struct {
 	Kept     int    `json:"kept"`              // summaries that are left when they are checked
 	Passed   int    `json:"passed"`            // invented words in those, which must be none
 	Telling  int    `json:"telling"`           // of those, with the id that a later step needs
+	Cut      bool   `json:"cut,omitempty"`     // the rest was not asked: the model is refused whatever it would say
 	Example  string `json:"example,omitempty"` // an invented word
 }
 
@@ -219,30 +225,20 @@ func (x *examination) planted(ctx context.Context) error {
 		once, cancel := context.WithTimeout(ctx, slowest)
 		a, err := x.o.Select(once, planted.Question)
 		cancel()
-		c.Of++
 		if err != nil {
 			c.Invalid = err.Error()
 			if stop := x.excuse(ctx, err); stop != nil {
 				return stop
 			}
-			if errors.Is(err, ErrUnfit) || i == 4 && c.Valid == 0 {
-				break // it will not get better
-			}
-			continue
+		} else {
+			took = append(took, a.Origin.Took)
 		}
-		took = append(took, a.Origin.Took)
-		c.Valid++
-		if x.o.opts.Ask != AskChat || a.Origin.Calls == 1 {
-			c.AtOnce++
-		}
-		switch {
-		case len(a.Choices) == 0:
-			c.None++
-		case planted.Found(a, 1):
-			c.Found++
-			c.Third++
-		case planted.Found(a, mostChoices):
-			c.Third++
+		x.mark(planted, a, err)
+		left := len(x.cases) - c.Of
+		certain := float64(c.Found+left) < leastFound*float64(len(x.cases)) || c.Of == 5 && c.Valid == 0
+		if left > 0 && (errors.Is(err, ErrUnfit) || certain && !x.Whole) {
+			c.Cut = true
+			break
 		}
 	}
 	if slices.Sort(took); len(took) > 0 {
@@ -251,21 +247,48 @@ func (x *examination) planted(ctx context.Context) error {
 	return nil
 }
 
+// mark counts an answer about a planted case.
+func (x *examination) mark(planted PlantedCase, a Answer, err error) {
+	c := &x.v.Planted
+	if c.Of++; err != nil {
+		return
+	}
+	c.Valid++
+	if x.o.opts.Ask != AskChat || a.Origin.Calls == 1 {
+		c.AtOnce++
+	}
+	switch {
+	case len(a.Choices) == 0:
+		c.None++
+	case planted.Found(a, 1):
+		c.Found++
+		c.Third++
+	case planted.Found(a, mostChoices):
+		c.Third++
+	}
+}
+
 // written has steps summed up: once as the model does it, and once as it is checked.
 func (x *examination) written(ctx context.Context) error {
 	if !x.m.Completion {
 		return nil
 	}
+	c := &x.v.Written
 	for i := range x.Steps {
 		x.tell("summaries", i, x.Steps)
 		once, cancel := context.WithTimeout(ctx, slowest)
 		err := x.write(once, x.cases[i%len(x.cases)])
 		cancel()
-		if err == nil {
-			continue
+		if err != nil {
+			if stop := x.excuse(ctx, err); stop != nil {
+				return stop
+			}
 		}
-		if stop := x.excuse(ctx, err); stop != nil {
-			return stop
+		left := x.Steps - c.Of
+		certain := c.Passed > 0 || float64(c.Valid+left) < leastWritten*float64(x.Steps) || float64(c.Telling+left) < leastTelling*float64(x.Steps)
+		if certain && !x.Whole && left > 0 {
+			c.Cut = true
+			break
 		}
 	}
 	return nil
@@ -338,22 +361,34 @@ func (x *examination) judge() {
 	case !v.Context.Honest():
 		v.ParentsWhy = v.Context.why()
 	default:
-		v.Parents = float64(p.Found) >= leastFound*float64(p.Of)
-		v.ParentsWhy = fmt.Sprintf("found %d of %d planted chains, %.0f %% are needed", p.Found, p.Of, 100*leastFound)
+		v.Parents = !p.Cut && float64(p.Found) >= leastFound*float64(p.Of)
+		v.ParentsWhy = fmt.Sprintf("found %d of %d planted chains%s, %.0f %% are needed", p.Found, p.Of, atMost(p.Cut, p.Found, p.Of, x.Chains), 100*leastFound)
 	}
 	switch {
 	case !x.m.Completion:
 		v.SummariesWhy = "it cannot write"
 	case !v.Context.Honest():
 		v.SummariesWhy = v.Context.why()
-	case float64(w.Valid) < leastWritten*float64(w.Of):
-		v.SummariesWhy = fmt.Sprintf("%d of %d summaries have the wanted form, %.0f %% are needed", w.Valid, w.Of, 100*leastWritten)
+	case float64(w.Valid+x.Steps-w.Of) < leastWritten*float64(x.Steps):
+		v.SummariesWhy = fmt.Sprintf("%d of %d summaries have the wanted form%s, %.0f %% are needed", w.Valid, w.Of, atMost(w.Cut, w.Valid, w.Of, x.Steps), 100*leastWritten)
 	case w.Passed > 0:
 		v.SummariesWhy = fmt.Sprintf("it made words up, such as %s, that got through the check", w.Example)
-	case w.Share() <= mostInvented && float64(w.Telling) < leastTelling*float64(w.Of):
-		v.SummariesWhy = fmt.Sprintf("%d of %d summaries hold the id that a later step needs, %.0f %% are needed", w.Telling, w.Of, 100*leastTelling)
+	case w.Share() <= mostInvented && float64(w.Telling+x.Steps-w.Of) < leastTelling*float64(x.Steps):
+		v.SummariesWhy = fmt.Sprintf("%d of %d summaries hold the id that a later step needs%s, %.0f %% are needed", w.Telling, w.Of, atMost(w.Cut, w.Telling, w.Of, x.Steps), 100*leastTelling)
 	default:
 		v.Summaries = w.Share() <= mostInvented
-		v.SummariesWhy = fmt.Sprintf("invented %d of the %d specific words that it wrote (%.0f %%), at most %.0f %% may be", w.Invented, w.Words, 100*w.Share(), 100*mostInvented)
+		wrote := "that it wrote"
+		if w.Cut {
+			wrote = fmt.Sprintf("of the first %d of %d summaries", w.Of, x.Steps)
+		}
+		v.SummariesWhy = fmt.Sprintf("invented %d of the %d specific words %s (%.0f %%), at most %.0f %% may be", w.Invented, w.Words, wrote, 100*w.Share(), 100*mostInvented)
 	}
+}
+
+// atMost says what can come of a part that was cut short.
+func atMost(cut bool, good, asked, of int) string {
+	if !cut {
+		return ""
+	}
+	return fmt.Sprintf(", so at most %d of %d", good+of-asked, of)
 }

@@ -134,7 +134,7 @@ func first(map[string]string, string) string {
 
 func TestExam(t *testing.T) {
 	const honest = "The result is ITS RESULT"
-	exam := Exam{Seed: 3, Chains: 20, Steps: 4}
+	exam := Exam{Seed: 3, Chains: 20, Steps: 4, Whole: true}
 	for _, test := range []struct {
 		why                string
 		pupil              pupil
@@ -163,8 +163,8 @@ func TestExam(t *testing.T) {
 			"found 18 of 20", "", func(v Verdict) bool { return v.Planted.Valid == 18 && strings.Contains(v.Planted.Invalid, "broke off") }},
 		{"one whose server cuts what is too long is refused for all", pupil{parents: literal, summary: "It did what was asked.", cuts: true}, false, false,
 			"of a prompt of 3850 tokens the server read 2048", "of a prompt of 3850 tokens the server read 2048", func(v Verdict) bool { return !v.Context.Honest() }},
-		{"one that does not keep to the form is refused, soon", pupil{parents: func(map[string]string, string) string { return "Sure!" }, summary: ""}, false, false,
-			"it must be one JSON object", "0 of 4 summaries have the wanted form", func(v Verdict) bool { return v.Planted.Of == 5 && v.Planted.Valid == 0 }},
+		{"one that does not keep to the form is refused", pupil{parents: func(map[string]string, string) string { return "Sure!" }, summary: ""}, false, false,
+			"it must be one JSON object", "0 of 4 summaries have the wanted form", func(v Verdict) bool { return v.Planted.Of == 20 && v.Planted.Valid == 0 }},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			server := httptest.NewServer(&test.pupil)
@@ -186,10 +186,38 @@ func TestExam(t *testing.T) {
 				!strings.Contains(v.ParentsWhy, test.parentsWhy) || !strings.Contains(v.SummariesWhy, test.summariesWhy) {
 				t.Errorf("%+v", v)
 			}
+			if v.Cut() {
+				t.Errorf("cut short: %+v", v)
+			}
+			shortened(t, o, exam, v)
 			if told == 0 || v.Digest != "sha256:d1" || v.When.IsZero() || len(v.Prompts) != 3 {
 				t.Errorf("%d times told; %+v", told, v)
 			}
 		})
+	}
+}
+
+// shortened makes sure that an exam which ends when the outcome is certain has the outcome of the whole one, and says
+// what it did not ask.
+func shortened(t *testing.T, o *Ollama, exam Exam, whole Verdict) {
+	t.Helper()
+	exam.Whole = false
+	v, err := exam.Examine(context.Background(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Parents != whole.Parents || v.Summaries != whole.Summaries {
+		t.Errorf("%+v, but whole it is %+v", v, whole)
+	}
+	p, w := v.Planted, v.Written
+	switch missed := p.Of - p.Found; {
+	case p.Cut != (p.Of < exam.Chains), p.Cut && v.Parents, p.Cut && missed != 5:
+		t.Errorf("planted: %+v", p)
+	case p.Cut && p.Valid > 0 && v.Context.Honest() && !strings.Contains(v.ParentsWhy, fmt.Sprintf("found %d of %d planted chains, so at most %d of 20, 80 %%", p.Found, p.Of, 20-missed)):
+		t.Errorf("parents: %s; %+v", v.ParentsWhy, p)
+	}
+	if w.Cut != (w.Of < exam.Steps) || w.Cut && v.Summaries || w.Cut && v.Context.Honest() && !strings.Contains(v.SummariesWhy, " of 4") {
+		t.Errorf("summaries: %s; %+v", v.SummariesWhy, w)
 	}
 }
 
@@ -213,7 +241,7 @@ func TestExamWithoutVerdict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, err := (Exam{Chains: 20, Steps: 3}).Examine(test.ctx, o, nil); !errors.Is(err, test.want) {
+		if v, err := (Exam{Chains: 20, Steps: 3, Whole: true}).Examine(test.ctx, o, nil); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v; %+v", test.why, err, test.want, v)
 		}
 		server.Close()
@@ -279,7 +307,7 @@ func TestExamEnds(t *testing.T) {
 				p.ServeHTTP(w, r)
 				return w.Result(), nil
 			})
-			v, err := (Exam{Chains: 20, Steps: 3}).Examine(t.Context(), o, nil)
+			v, err := (Exam{Chains: 20, Steps: 3, Whole: true}).Examine(t.Context(), o, nil)
 			if !errors.Is(err, test.want) || time.Since(start) > 20*time.Minute {
 				t.Errorf("%s: %v after %v, want %v; %+v", test.why, err, time.Since(start), test.want, v)
 			}
@@ -298,6 +326,13 @@ func TestVerdicts(t *testing.T) {
 		t.Fatalf("in a folder that is not there: %v, %v", ok, err)
 	}
 	v := Verdict{Model: "tiny", Digest: m.Digest, Ask: AskChat, NumCtx: 4096, Prompts: promptsOf(AskChat), Exam: Exam{}.whole(), Parents: true, When: time.Unix(1, 0).UTC()}
+	if err := kept.Keep(v); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := kept.Find(Exam{Whole: true}, o, m); !ok || err != nil {
+		t.Errorf("one that was not cut short is a whole one: %v, %v", ok, err)
+	}
+	v.Planted.Cut = true
 	for range 2 { // a second verdict takes the place of the first
 		if err := kept.Keep(v); err != nil {
 			t.Fatal(err)
@@ -326,6 +361,7 @@ func TestVerdicts(t *testing.T) {
 		{"it is asked otherwise", Exam{}, scores, m},
 		{"its context is another", Exam{}, longer, m},
 		{"the exam is another", Exam{Seed: 1}, o, m},
+		{"it was cut short, and is to be whole", Exam{Whole: true}, o, m},
 	} {
 		if _, ok, err := kept.Find(test.exam, test.o, test.m); ok || err != nil {
 			t.Errorf("%s: %v, %v", test.why, ok, err)

@@ -25,7 +25,8 @@ func UserVerdicts() (Verdicts, error) {
 	return Verdicts(filepath.Join(dir, "ctxweaver", "verdicts")), nil
 }
 
-// Find gives the verdict of an exam on a model, asked as o asks. It is false where none was kept.
+// Find gives the verdict of an exam on a model, asked as o asks. It is false where none was kept, or one that was cut short
+// if the exam is to be whole.
 func (d Verdicts) Find(e Exam, o *Ollama, m Model) (Verdict, bool, error) {
 	e = e.whole()
 	path := d.path(Verdict{Digest: m.Digest, Ask: o.opts.Ask, NumCtx: o.opts.NumCtx, Prompts: promptsOf(o.opts.Ask), Exam: e})
@@ -43,7 +44,7 @@ func (d Verdicts) Find(e Exam, o *Ollama, m Model) (Verdict, bool, error) {
 	if err != nil {
 		return Verdict{}, false, fmt.Errorf("%s is no verdict: %w", path, err)
 	}
-	return v, true, nil
+	return v, !(e.Whole && v.Cut()), nil
 }
 
 // Keep writes a verdict down, whole or not at all.
@@ -70,10 +71,11 @@ func (d Verdicts) Keep(v Verdict) error {
 }
 
 // examVersion goes up with each change of an exam, or of what is asked of a model in it.
-const examVersion = 1
+const examVersion = 2
 
 // path is where a verdict is kept: its name is all that it depends on.
 func (d Verdicts) path(v Verdict) string {
+	v.Exam.Whole = false // of which a verdict tells by itself
 	on := strings.Join([]string{v.Digest, string(v.Ask), fmt.Sprint(examVersion, v.NumCtx, v.Exam), strings.Join(v.Prompts, " "), fmt.Sprintf("%+v", plots)}, "\n")
 	sum := sha256.Sum256([]byte(on))
 	return filepath.Join(string(d), hex.EncodeToString(sum[:16])+".json")

@@ -59,7 +59,7 @@ func (r *run) summaries(ctx context.Context, m *Model) (*Summaries, error) {
 // made is the part of a model's exam that is about summaries.
 func (r *run) made(ctx context.Context, m *Model) (controller.WrittenCheck, error) {
 	var v controller.Verdict
-	exam := controller.Exam{Seed: r.Seed, Chains: 1, Steps: r.Sums}
+	exam := controller.Exam{Seed: r.Seed, Chains: 1, Steps: r.Sums, Whole: true}
 	key := []any{"exam", m.Says.Digest, m.writer.Prompts(), exam}
 	if r.cache.get(key, &v) {
 		return v.Written, nil

@@ -25,6 +25,7 @@ type doctor struct {
 	chosen bool // --ask was given: parents are wanted
 	hosted bool // --host was given: a server is wanted
 	again  bool
+	whole  bool
 }
 
 func newDoctor(a *app) *cobra.Command {
@@ -37,8 +38,9 @@ Ollama server, and which models does it have?
 
 With --model a model of that server is examined: does it keep to the form that it is asked for, does the server
 read all that it is sent, how fast is it, does it find the steps that made-up chains of steps rest on, and does it
-make words up in its summaries? It takes some minutes on a small machine. The verdict is kept in the user's cache
-folder (ctxweaver/verdicts) until the model, the prompts or the examination change; --again examines anew.
+make words up in its summaries? It takes some minutes on a small machine, and ends sooner where so much was missed
+that the rest cannot change the verdict; --whole asks the rest too. The verdict is kept in the user's cache folder
+(ctxweaver/verdicts) until the model, the prompts or the examination change; --again examines anew.
 
 A model that is refused for parents or for summaries is not used for them: the engine goes on by rules. The exit
 code is 1 if the model is refused for all, or for parents where --ask was given.`,
@@ -52,8 +54,8 @@ code is 1 if the model is refused for all, or for parents where --ask was given.
 			if d.Model != "" {
 				return a.examine(cmd.Context(), d)
 			}
-			if d.chosen || d.again {
-				return usage("--ask and --again are about a model; say which with --model")
+			if d.chosen || d.again || d.whole {
+				return usage("--ask, --again and --whole are about a model; say which with --model")
 			}
 			return a.checkup(cmd.Context(), d)
 		},
@@ -65,6 +67,7 @@ code is 1 if the model is refused for all, or for parents where --ask was given.
 	f.StringVar(&d.Host, "host", "", hostUsage)
 	f.IntVar(&d.NumCtx, "num-ctx", 4096, "tokens of context to ask for")
 	f.BoolVar(&d.again, "again", false, "examine it even if there is a verdict")
+	f.BoolVar(&d.whole, "whole", false, "ask all, also when the verdict is certain")
 	return cmd
 }
 
@@ -225,7 +228,7 @@ func (d *doctor) open(ctx context.Context) (*controller.Ollama, controller.Model
 }
 
 func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m controller.Model) (controller.Verdict, error) {
-	var exam controller.Exam
+	exam := controller.Exam{Whole: d.whole}
 	kept, lost := controller.UserVerdicts()
 	if !d.again && lost == nil {
 		v, ok, err := kept.Find(exam, o, m)
@@ -241,7 +244,7 @@ func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m con
 	v, err := exam.Examine(ctx, o, func(p controller.Progress) {
 		if p.Part != part {
 			bar.stop()
-			part, bar = p.Part, a.progress(p.Part, p.Of)
+			part, bar = p.Part, a.progress("examine "+m.Name+": "+p.Part, p.Of)
 			return
 		}
 		bar.add(1)
@@ -268,7 +271,7 @@ func (a *app) tellVerdict(v controller.Verdict) {
 		return bad
 	}
 	p, w, c := v.Planted, v.Written, v.Context
-	summaries := symptom{"summaries", yes(v.Summaries), fmt.Sprintf("%d of %d have the wanted form; %d of their %d specific words are invented; checked, %d are left with %d, and %d hold what a later step needs", w.Valid, w.Of, w.Invented, w.Words, w.Kept, w.Passed, w.Telling)}
+	summaries := symptom{"summaries", yes(v.Summaries), fmt.Sprintf("%d of %d have the wanted form; %d of their %d specific words are invented; checked, %d are left with %d, and %d hold what a later step needs%s", w.Valid, w.Of, w.Invented, w.Words, w.Kept, w.Passed, w.Telling, unasked(w.Cut, v.Exam.Steps-w.Of))}
 	if w.Of == 0 {
 		summaries = symptom{"summaries", absent, v.SummariesWhy}
 	}
@@ -276,7 +279,7 @@ func (a *app) tellVerdict(v controller.Verdict) {
 		{"model", fine, fmt.Sprintf("%s, %s parameters, %s, digest %.12s, asked by %s, examined %s", v.Model, v.Parameters, size(v.Size), v.Digest, v.Ask, ago(v.When, time.Now()))},
 		{"form", yes(p.Valid == p.Of), strings.TrimSpace(fmt.Sprintf("%d of %d answers have the wanted form, %d of them at once. %s", p.Valid, p.Of, p.AtOnce, p.Invalid))},
 		{"context", yes(c.Honest()), strings.TrimSpace(fmt.Sprintf("of %d tokens sent to %d the server read %d; %s. %s", c.Sent, c.Size, c.Read, longer(c), c.Said))},
-		{"planted", yes(v.Parents), fmt.Sprintf("%d of %d found by the first choice, %d within three, %d times none; seed %d", p.Found, p.Of, p.Third, p.None, v.Exam.Seed)},
+		{"planted", yes(v.Parents), fmt.Sprintf("%d of %d found by the first choice, %d within three, %d times none; seed %d%s", p.Found, p.Of, p.Third, p.None, v.Exam.Seed, unasked(p.Cut, v.Exam.Chains-p.Of))},
 		summaries,
 		{"speed", fine, fmt.Sprintf("%s a question; %.0f tokens a second read, %.0f written", p.Took.Round(10*time.Millisecond), v.Speed.Prompt, v.Speed.Output)},
 	} {
@@ -285,6 +288,17 @@ func (a *app) tellVerdict(v controller.Verdict) {
 	a.print("")
 	a.print("%s", conclusion("parents", v.Parents, v.ParentsWhy))
 	a.print("%s", conclusion("summaries", v.Summaries, v.SummariesWhy))
+	if v.Cut() {
+		a.print("What could not change that was not asked; --whole asks it too.")
+	}
+}
+
+// unasked says how much was left out of a part.
+func unasked(cut bool, n int) string {
+	if !cut {
+		return ""
+	}
+	return fmt.Sprintf("; %d more were not asked", n)
 }
 
 func longer(c controller.ContextCheck) string {
