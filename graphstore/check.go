@@ -158,7 +158,7 @@ func (c *checker) session(ctx context.Context, e entry) error {
 	nodes := c.records(e)
 	c.order(e, nodes)
 	tokens := 0
-	graph, err := c.openGraph(ctx, e, len(nodes))
+	graph, err := c.openGraph(e, len(nodes))
 	if err != nil {
 		return err
 	}

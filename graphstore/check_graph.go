@@ -23,7 +23,7 @@ type graphChecker struct {
 }
 
 // openGraph returns nil where there is no graph to check.
-func (c *checker) openGraph(ctx context.Context, e entry, nodes int) (*graphChecker, error) {
+func (c *checker) openGraph(e entry, nodes int) (*graphChecker, error) {
 	g, err := openQuads(c.txn, e)
 	switch {
 	case errors.Is(err, ErrNotFound) && nodes == 0:
