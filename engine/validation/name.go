@@ -171,21 +171,21 @@ func same(a, b string) bool {
 	return false
 }
 
-// covers reports whether a pass of a shows that b, which failed and is called full as a whole, passes now.
-func (a ident) covers(b ident, full string) bool {
-	if a.runner != b.runner {
+// covers reports whether a pass of id shows that a test which failed, and is called full as a whole, passes now.
+func (id ident) covers(failed ident, full string) bool {
+	if id.runner != failed.runner {
 		return false
 	}
-	if a.test == "" {
-		if a.runner == "go test" && a.scope != "" { // a package holds no other
-			return b.scope != "" && agree(a.scope, b.scope)
+	if id.test == "" {
+		if id.runner == "go test" && id.scope != "" { // a package holds no other
+			return failed.scope != "" && agree(id.scope, failed.scope)
 		}
-		return within(full, a.scope) || b.scope != "" && agree(a.scope, b.scope)
+		return within(full, id.scope) || failed.scope != "" && agree(id.scope, failed.scope)
 	}
-	if b.test == "" { // could not be loaded, and now it runs
-		return b.scope != "" && a.scope == b.scope
+	if failed.test == "" { // could not be loaded, and now it runs
+		return failed.scope != "" && id.scope == failed.scope
 	}
-	return agree(a.scope, b.scope) && same(a.test, b.test)
+	return agree(id.scope, failed.scope) && same(id.test, failed.test)
 }
 
 // full joins scope and test where classes are scopes too.
