@@ -54,7 +54,7 @@ func (r *Report) group(b *bytes.Buffer, g Group) {
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%s\t%s\t%.2f\t%.1f\t%.2f%s\n", row.Policy,
-			of(row.Score.References, row.Recall.Text(3)), of(row.Score.Lines, figure(row.Lines, 3)), of(row.Score.Steps, figure(row.Served, 3)),
+			of(row.Score.References, row.Recall.Text(3)), of(row.Score.Lines, figure(row.Lines)), of(row.Score.Steps, figure(row.Served)),
 			row.Prompt.Value, row.Uncached.Value, row.Cost.Value, row.PromptRatio.Text(2), row.CostRatio.Text(2), row.Score.Money(r.Prices), row.Rereads, row.Millis,
 			r.further(row, func(c further) string { return c.figure(row) }))
 	}
@@ -92,7 +92,7 @@ func (r *Report) further(row Row, cell func(further) string) string {
 	return out
 }
 
-func figure(i Interval, digits int) string { return fmt.Sprintf("%.*f", digits, i.Value) }
+func figure(i Interval) string { return fmt.Sprintf("%.3f", i.Value) }
 
 // has reports whether a policy was measured.
 func (g Group) has(policy string) bool {
@@ -120,10 +120,10 @@ func ablations(b *bytes.Buffer, g Group) {
 		if before != d.B {
 			before = d.B
 			fmt.Fprintf(t, "\nVARIANT\tRECALL\tLINES\tPROMPT ×\tCOST ×\t− WHOLE: RECALL\tLINES\tPROMPT ×\tCOST ×\n%s\t%s\t%s\t%s\t%s\t\t\t\t\n", d.B,
-				of(all.Score.References, figure(all.Recall, 3)), of(all.Score.Lines, figure(all.Lines, 3)), figure(all.PromptRatio, 3), figure(all.CostRatio, 3))
+				of(all.Score.References, figure(all.Recall)), of(all.Score.Lines, figure(all.Lines)), figure(all.PromptRatio), figure(all.CostRatio))
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", strings.TrimPrefix(d.A, d.B+" "),
-			of(row.Score.References, figure(row.Recall, 3)), of(row.Score.Lines, figure(row.Lines, 3)), figure(row.PromptRatio, 3), figure(row.CostRatio, 3),
+			of(row.Score.References, figure(row.Recall)), of(row.Score.Lines, figure(row.Lines)), figure(row.PromptRatio), figure(row.CostRatio),
 			d.Recall.Signed(3), d.Lines.Signed(3), d.Prompt.Signed(3), d.Cost.Signed(3))
 	}
 	flush(t)
