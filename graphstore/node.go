@@ -25,6 +25,9 @@ const (
 	TestSkipped TestStatus = "skipped"
 )
 
+// Failing reports whether the status counts as a failure.
+func (s TestStatus) Failing() bool { return s == TestFailed || s == TestErrored }
+
 // TestResult is one test's verdict in a node's observations.
 type TestResult struct {
 	Runner string     `json:"runner"` // "pytest", "go test", …
@@ -122,12 +125,23 @@ type Node struct {
 	Lines []int `json:"lines,omitempty"`
 }
 
+// Selected are the best m of the parents that were candidates, which ancestry walks (§3.2), best first; with m 0 all.
+func (n Node) Selected(m int) []Parent {
+	var out []Parent
+	for _, p := range n.Parents {
+		if p.Candidate && (m == 0 || len(out) < m) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // Failures lists the node's tests that failed, without repeats, in order.
 func (n Node) Failures() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, t := range n.Tests {
-		if (t.Status == TestFailed || t.Status == TestErrored) && !seen[t.Name] {
+		if t.Status.Failing() && !seen[t.Name] {
 			seen[t.Name] = true
 			out = append(out, t.Name)
 		}

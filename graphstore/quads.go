@@ -37,7 +37,7 @@ func facts(session quad.IRI, r record) []quad.Quad {
 	}
 	failed := 0
 	for _, t := range n.Tests {
-		if (t.Status == TestFailed || t.Status == TestErrored) && failed < maxListed {
+		if t.Status.Failing() && failed < maxListed {
 			q.add(iriFails, testIRI(t))
 			failed++
 		}

@@ -251,10 +251,8 @@ func variant(policy, name string, m mode) string {
 // selected are a node's parents that may be walked, the best first.
 func selected(n engine.Node) answer {
 	var a answer
-	for _, p := range n.Parents {
-		if p.Candidate {
-			a.Choices = append(a.Choices, controller.Choice{ID: string(p.ID)})
-		}
+	for _, p := range n.Selected(0) {
+		a.Choices = append(a.Choices, controller.Choice{ID: string(p.ID)})
 	}
 	return a
 }

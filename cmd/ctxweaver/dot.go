@@ -47,7 +47,7 @@ func graphOf(t thread, m int) graph {
 		}
 		g.Nodes = append(g.Nodes, v)
 		best := map[engine.NodeID]bool{}
-		for _, p := range selected(n, m) {
+		for _, p := range n.Selected(m) {
 			best[p.ID] = true
 		}
 		for _, p := range n.Parents {
@@ -70,7 +70,7 @@ func (a *app) printDot(t thread, m int) {
 		a.print("  n%s [label=%s%s];", n.ID[:12], quoteDot(fmt.Sprintf("%d %s\n%s", n.Seq, n.Action, shorten(done(n, t.info.Dir), 60))), colour)
 	}
 	for _, n := range t.all {
-		for _, p := range selected(n, m) {
+		for _, p := range n.Selected(m) {
 			line := ""
 			if p.Kind == graphstore.Previous {
 				line = ", style=dashed"

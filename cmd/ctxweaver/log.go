@@ -123,24 +123,13 @@ func links(path []engine.Node, m int) [][]link {
 	at := index(path)
 	rows := make([][]link, len(path))
 	for i, n := range path {
-		for _, p := range selected(n, m) {
+		for _, p := range n.Selected(m) {
 			if j, ok := at[p.ID]; ok && j < i {
 				rows[len(path)-1-i] = append(rows[len(path)-1-i], link{len(path) - 1 - j, p.Kind == graphstore.Previous})
 			}
 		}
 	}
 	return rows
-}
-
-// selected are the m best edges to candidates, as ancestry walks them (§3.2).
-func selected(n engine.Node, m int) []graphstore.Parent {
-	var out []graphstore.Parent
-	for _, p := range n.Parents {
-		if p.Candidate && len(out) < m {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 func (v logView) glyph(n engine.Node) string {
