@@ -126,17 +126,8 @@ func (s *Summaries) add(q question, w written) {
 	case w.Wrong != "":
 		s.Invalid++
 	default:
-		text := w.Summary.Step + "\n" + w.Summary.Dependency
+		text, sources := w.Summary.Step+"\n"+w.Summary.Dependency, append(q.sum.Turn.Told(), q.sum.Parents...)
 		s.Words += len(controller.Invented(text)) // without sources: all of them
-		s.Passed += len(controller.Invented(text, sources(q.sum)...))
+		s.Passed += len(controller.Invented(text, sources...))
 	}
-}
-
-// sources are all texts that a summary may take words from.
-func sources(q controller.SummaryQuestion) []string {
-	out := append([]string{q.Turn.Task, q.Turn.Thought}, q.Turn.User...)
-	for _, c := range q.Turn.Calls {
-		out = append(out, c.Name, c.Args, c.Observation)
-	}
-	return append(out, q.Parents...)
 }
