@@ -236,7 +236,10 @@ func (x *examination) planted(ctx context.Context) error {
 		x.mark(planted, a, err)
 		left := len(x.cases) - c.Of
 		certain := float64(c.Found+left) < leastFound*float64(len(x.cases)) || c.Of == 5 && c.Valid == 0
-		if left > 0 && (errors.Is(err, ErrUnfit) || certain && !x.Whole) {
+		if errors.Is(err, ErrUnfit) {
+			break // it cannot be asked
+		}
+		if certain && !x.Whole && left > 0 {
 			c.Cut = true
 			break
 		}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/types/model"
 )
 
 // Asking is how a model is asked for parents.
@@ -82,6 +84,9 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	}
 	if o.Model == "" {
 		return nil, errors.New("controller: no model named: say which one Ollama should run")
+	}
+	if !model.ParseName(o.Model).IsValid() {
+		return nil, fmt.Errorf("controller: %q is no name of a model: give one such as qwen2.5:1.5b", o.Model)
 	}
 	o.Ask = cmp.Or(o.Ask, AskChat)
 	if o.Ask != AskChat && o.Ask != AskScores && o.Ask != AskEmbeddings {
@@ -159,17 +164,22 @@ func (o *Ollama) look(ctx context.Context) (Model, error) {
 		return Model{}, o.fault(ctx, err)
 	}
 	m := Model{Name: o.opts.Model}
+	want := model.ParseName(m.Name)
+	var alike []string
 	for _, l := range list.Models {
-		if l.Name == m.Name || l.Name == m.Name+":latest" {
+		switch name := model.ParseName(l.Name); {
+		case name.EqualFold(want):
 			m.Digest, m.Size = l.Digest, l.Size
+		case strings.EqualFold(name.Model, want.Model):
+			alike = append(alike, l.Name)
 		}
+	}
+	if m.Digest == "" {
+		return Model{}, o.missing(alike...)
 	}
 	show, err := o.client.Show(ctx, &api.ShowRequest{Model: m.Name})
 	if err != nil {
 		return Model{}, o.fault(ctx, err)
-	}
-	if m.Digest == "" {
-		return Model{}, o.missing()
 	}
 	if want := o.opts.Digest; want != "" && m.Digest != want {
 		return Model{}, fmt.Errorf("%w: its digest is %.12s now, and was %.12s", errReplaced, m.Digest, want)

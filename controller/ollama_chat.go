@@ -180,8 +180,13 @@ func (o *Ollama) fault(ctx context.Context, err error) error {
 	return o.server.fault(ctx, err)
 }
 
-func (o *Ollama) missing() error {
-	return fmt.Errorf("%w on %s: get it with `ollama pull %s`, or from a file with `ctxweaver model import FILE`", ErrNoModel, o.where(), o.opts.Model)
+// missing says how to get the model, and which of the same name but another tag are there.
+func (o *Ollama) missing(alike ...string) error {
+	there := ""
+	if len(alike) > 0 {
+		there = ", which has " + clipped(strings.Join(alike, ", "), 200)
+	}
+	return fmt.Errorf("%w on %s%s: get it with `ollama pull %s`, or from a file with `ctxweaver model import FILE`", ErrNoModel, o.where(), there, o.opts.Model)
 }
 
 // ask puts a prompt to the model until its answer is one that accept takes: twice, the second time with what was

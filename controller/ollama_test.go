@@ -394,11 +394,41 @@ func TestOllamaOptions(t *testing.T) {
 		"no host":          {Model: "tiny", Host: "http:///ollama"},
 		"no such port":     {Model: "tiny", Host: "127.0.0.1:99999"},
 		"another ask":      {Model: "tiny", Ask: "smoke"},
+		"a blank":          {Model: " "},
+		"no name":          {Model: "tiny:1b:2b"},
+		"two lines":        {Model: "tiny\nother"},
 		"hardly a context": {Model: "tiny", NumCtx: 100},
 		"less than none":   {Model: "tiny", NumCtx: -1},
 	} {
 		if _, err := NewOllama(o); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+// A model is known by each of its names, and where only the tag is wrong the error names those that there are.
+func TestNamesOfAModel(t *testing.T) {
+	f := &fake{t: t, tags: `{"models":[{"name":"tiny:latest","digest":"d1"},{"name":"Other:1b","digest":"d2"},{"name":"other:2b","digest":"d3"}]}`}
+	host := f.start().URL
+	for _, test := range []struct {
+		name, digest, wrong string
+	}{
+		{"tiny", "d1", ""},
+		{"Tiny:LATEST", "d1", ""},
+		{"library/tiny", "d1", ""},
+		{"registry.ollama.ai/library/tiny:latest", "d1", ""},
+		{"other:1B", "d2", ""},
+		{"other", "", "which has Other:1b, other:2b: get it with `ollama pull other`"},
+		{"tin", "", host + ": get it with `ollama pull tin`"},
+		{"else/tiny:1b", "", "which has tiny:latest:"},
+	} {
+		o, err := NewOllama(OllamaOptions{Host: host, Model: test.name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := o.Model(t.Context())
+		if m.Digest != test.digest || (err != nil) != (test.wrong != "") || err != nil && (!errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), test.wrong)) {
+			t.Errorf("%s: %+v, %v", test.name, m, err)
 		}
 	}
 }

@@ -138,7 +138,12 @@ func (s server) fault(ctx context.Context, err error) error {
 		if strings.Contains(said, "no space left") {
 			return fmt.Errorf("%w: its disk is full: %s; make room and try again, what was sent is kept", ErrServer, said)
 		}
+		if status.StatusCode == http.StatusNotFound { // every server has what is asked for
+			return fmt.Errorf("%w: what answers at %s may be no Ollama server: status 404: %s; name the server with nothing behind its port", ErrServer, s.where(), said)
+		}
 		return fmt.Errorf("%w: status %d: %s", ErrServer, status.StatusCode, said)
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%w: %s speaks http, not https; name it so", ErrServer, s.where())
 	case errors.As(err, &op) && op.Op == "dial":
 		return fmt.Errorf("%w at %s: start it with `ollama serve`, or say where it is: %v", ErrNoServer, s.where(), op.Err)
 	case errors.As(err, &syntax):

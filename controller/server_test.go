@@ -59,11 +59,12 @@ func TestStrangeServers(t *testing.T) {
 		}, "it sends on to 127.0.0.1:"},
 		{"wants a password", fails(http.StatusUnauthorized, `{"error":"no"}`), "it wants a sign-in: status 401"},
 		{"is a web page", sends("<html>\n<body>\x1b[31m"), ""},
+		{"has nothing of the kind", http.NotFound, "may be no Ollama server: status 404"},
 		{"breaks off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
 		srv := httptest.NewServer(tt.answer)
 		for what, speak := range speakers(t, strings.Replace(srv.URL, "//", "//user:secret@", 1)) {
-			if tt.name == "begins and hangs" && what == "import" || tt.name == "is a web page" && what == "import" || tt.name == "wants a password" && what == "import" {
+			if tt.name == "begins and hangs" && what == "import" || tt.name == "is a web page" && what == "import" || tt.name == "wants a password" && what == "import" || tt.name == "has nothing of the kind" && what == "import" {
 				continue // it looks at no more than the status of a HEAD
 			}
 			err := speak(t.Context())
@@ -73,6 +74,13 @@ func TestStrangeServers(t *testing.T) {
 		}
 		srv.CloseClientConnections()
 		srv.Close()
+	}
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	for what, speak := range speakers(t, strings.Replace(plain.URL, "http:", "https:", 1)) {
+		if err := speak(t.Context()); !errors.Is(err, ErrServer) || !strings.Contains(err.Error(), "speaks http, not https") {
+			t.Errorf("a server without encryption, %s: %v", what, err)
+		}
 	}
 	if leaked {
 		t.Error("a request went to a server that nobody named")

@@ -50,6 +50,9 @@ code is 1 if the model is refused for all, or for parents where --ask was given.
 		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.chosen, d.hosted = cmd.Flags().Changed("ask"), cmd.Flags().Changed("host")
+			if model, ask := asked(d.Model); ask != "" && !d.chosen { // the name of a controller is as good
+				d.Model, d.ask, d.chosen = model, string(ask), true
+			}
 			d.Ask = controller.Asking(d.ask)
 			if d.Model != "" {
 				return a.examine(cmd.Context(), d)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -40,24 +41,26 @@ func (s *speaker) find(ctx context.Context) (err error) {
 		s.rules = true
 		return nil
 	}
-	model := s.name
-	for _, ask := range []controller.Asking{controller.AskChat, controller.AskScores, controller.AskEmbeddings} {
-		if rest, ok := strings.CutSuffix(s.name, "/"+string(ask)); ok {
-			model, s.doctor.ask = rest, string(ask)
-		}
-	}
-	s.doctor.OllamaOptions = controller.OllamaOptions{Host: s.host, Model: model, Ask: controller.Asking(s.doctor.ask),
+	model, ask := asked(s.name)
+	s.doctor.ask = string(ask)
+	s.doctor.OllamaOptions = controller.OllamaOptions{Host: s.host, Model: model, Ask: ask,
 		// A stored session has time. When it is of no use to ask on, a Reweave ends by itself.
 		Breaker: controller.Breaker{Failures: math.MaxInt}}
 	if s.ollama, s.model, err = s.doctor.open(ctx); err != nil {
 		return err
 	}
-	ask := s.doctor.Ask
-	if ask == "" {
-		ask = controller.AskChat
-	}
-	s.name = model + "/" + string(ask)
+	s.name = model + "/" + string(cmp.Or(s.doctor.Ask, controller.AskChat))
 	return nil
+}
+
+// asked takes a controller's name apart: the model, and how it is asked for parents, "" if that is not said.
+func asked(name string) (model string, ask controller.Asking) {
+	for _, ask := range []controller.Asking{controller.AskChat, controller.AskScores, controller.AskEmbeddings} {
+		if model, ok := strings.CutSuffix(name, "/"+string(ask)); ok {
+			return model, ask
+		}
+	}
+	return name, ""
 }
 
 // reweaving is how the controller is asked about all steps of a session.
