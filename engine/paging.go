@@ -329,16 +329,21 @@ func locate(path []kept, h Handle) (*Node, []int, error) {
 	return found, calls, nil
 }
 
-// ruling says what stands for each observation, and how the epoch stands.
+// ruling says what stands for each observation, and how the epoch stands. It is of now: the desk may go on while a window
+// is woven by it.
 func (d *desk) ruling() ruling {
 	in := d.inSight()
-	i := -1
-	of := func(NodeID) verdict {
-		i++
+	verdicts := make([]verdict, len(d.seen))
+	for i := range verdicts {
 		v := verdict{fate: Whole, reason: d.reason(i), tail: d.tails[i], in: in[i]}
 		if d.away(i) {
 			v.fate, v.text = Omitted, d.seen[i].marker
 		}
+		verdicts[i] = v
+	}
+	of := func(NodeID) verdict {
+		v := verdicts[0]
+		verdicts = verdicts[1:]
 		return v
 	}
 	p := d.page()

@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -231,6 +232,42 @@ func TestBudgetOfARepeatedRequest(t *testing.T) {
 			t.Errorf("%s: asked once more, or after a restart, the same request is woven otherwise: %v, %v, %v", tt.why, err, err2, err3)
 		}
 	}
+}
+
+// A window is of one moment, whoever pages out or takes a page-out back meanwhile: under a budget that needs them the older
+// observations are away and the newer ones whole, and without a page-out all are.
+func TestWindowsAreOfOneMoment(t *testing.T) {
+	k := newKeeper(t)
+	k.live(work(rand.New(rand.NewSource(23)), 60), engine.Request{Policy: engine.WorkingSet, Budget: 100000})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for range 40 {
+				w, err := k.Weave(t.Context(), engine.Request{Policy: engine.WorkingSet, Budget: 20000})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var fates []engine.Fate
+				for _, it := range w.Items {
+					fates = append(fates, it.Fate)
+				}
+				away := slices.Index(fates, engine.Whole)
+				if slices.Contains(fates[away:], engine.Omitted) || (away > 0) != (w.Epoch.PageOuts > 0) {
+					t.Errorf("%d page-outs: %q", w.Epoch.PageOuts, fates)
+					return
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for range 40 {
+			if err := k.Undo(t.Context(), engine.WorkingSet); err != nil && !errors.Is(err, engine.ErrNotFound) {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Wait()
 }
 
 // Where pins alone are over the budget, the error tells it: it is the user who can take them back.
