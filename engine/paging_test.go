@@ -234,6 +234,54 @@ func TestBudgetOfARepeatedRequest(t *testing.T) {
 	}
 }
 
+// A client that goes back to a branch which the store has, and has shortened old answers meanwhile, finds all as it was: what
+// was observed, and the window to the byte, also after a restart. Answers that have come since are filled in.
+func TestBackToABranch(t *testing.T) {
+	steps := work(rand.New(rand.NewSource(24)), 50)
+	steps[44].Calls[0].Observation = nil
+	k := newKeeper(t)
+	before := k.live(steps, byWorkingSet)
+	if before.Epoch.PageOuts == 0 || carries(before, "--- from earlier steps ---") == 0 {
+		t.Fatal("nothing was paged out and in")
+	}
+	other := append(slices.Clone(steps[:12]), did("Another way.", "ls", "README.md"))
+	shortened := slices.Clone(steps)
+	for i := range shortened[:40] {
+		shortened[i] = steps[i].Clone()
+		shortened[i].Calls[0].Observation.Text = "[old output cleared]"
+	}
+	answered := slices.Clone(shortened)
+	answered[44] = steps[44].Clone()
+	answered[44].Calls[0].Observation = &engine.Observation{Text: "late"}
+	for _, back := range []struct {
+		why     string
+		history []engine.Step
+		late    int
+	}{
+		{"shortened", shortened, 0},
+		{"answered", answered, 1},
+		{"longer by a step that is new", append(slices.Clone(answered), did("On.", "cat b", "late too")), 2},
+	} {
+		if _, err := k.Sync(t.Context(), other, nil); err != nil {
+			t.Fatal(err)
+		}
+		added, err := k.Sync(t.Context(), back.history, nil)
+		if err != nil || added != len(back.history)-12 {
+			t.Errorf("%s: %d appended, %v", back.why, added, err)
+		}
+		for _, when := range []string{"at once", "after a restart"} {
+			w := k.ask(engine.Request{Policy: engine.WorkingSet})
+			if n, all := prefix(t, before.Messages, w.Messages); !all && (back.late == 0 || before.Messages[n].Content != "(no result was recorded)") {
+				t.Errorf("%s, %s: message %d of %d is another", back.why, when, n, len(before.Messages))
+			}
+			if full := k.ask(engine.Request{}); carries(full, "[old output cleared]") > 0 || carries(full, "late") != back.late {
+				t.Errorf("%s, %s: what was observed is not what was observed first", back.why, when)
+			}
+			k.restart()
+		}
+	}
+}
+
 // A window is of one moment, whoever pages out or takes a page-out back meanwhile: under a budget that needs them the older
 // observations are away and the newer ones whole, and without a page-out all are.
 func TestWindowsAreOfOneMoment(t *testing.T) {

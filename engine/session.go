@@ -165,15 +165,45 @@ func (s *Session) Sync(ctx context.Context, history []Step, each func(Node)) (ad
 	if common == len(history) {
 		return 0, nil
 	}
-	branches := common < len(s.path)
 	if err := s.rewind(ctx, common); err != nil {
 		return 0, err
 	}
-	added, err = s.extend(ctx, history[common:], each)
-	if err == nil && branches { // the branch may have been there already, and then nothing moved the head to it
-		err = s.engine.store.SetHead(ctx, s.name, s.path[len(s.path)-1].ID)
+	known, err := s.revisit(ctx, history[common:])
+	if err == nil && known > 0 {
+		_, err = s.refill(ctx, history, each)
 	}
-	return added, err
+	if err != nil {
+		s.forget() // memory may be on another branch than the store
+		return 0, err
+	}
+	added, err = s.extend(ctx, history[common+known:], each)
+	return known + added, err
+}
+
+// revisit goes on along a branch that the store has, as far as steps follow it, and counts its nodes. They stay as they
+// are: what a client sends of them now may be shortened, and what was decided about them is kept beside them.
+func (s *Session) revisit(ctx context.Context, steps []Step) (known int, err error) {
+	previous := graphstore.Root(s.name)
+	if n := len(s.path); n > 0 {
+		previous = s.path[n-1].ID
+	}
+	for _, step := range steps {
+		node, err := s.engine.store.Get(ctx, s.name, graphstore.Identify(previous, step))
+		if errors.Is(err, ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return known, err
+		}
+		s.analyst.replay(&node)
+		s.show([]*Node{&node})
+		previous = node.ID
+		known++
+	}
+	if known == 0 {
+		return 0, nil
+	}
+	return known, s.engine.store.SetHead(ctx, s.name, previous)
 }
 
 // refill walks the nodes that history and the session have in common, fills in answers that have
