@@ -153,9 +153,15 @@ func (d *desk) apply(after NodeID, c decision) {
 		d.pages = append(d.pages, p)
 		d.begin(c.Behind)
 	}
-	if len(c.In) > 0 {
-		d.pageIn(c.In, c.Behind)
+	if in := slices.DeleteFunc(slices.Clone(c.In), d.lacks); len(in) > 0 {
+		d.pageIn(in, c.Behind)
 	}
+}
+
+// lacks reports whether a clip is of nothing on the desk, as in a store that somebody has changed.
+func (d *desk) lacks(c clip) bool {
+	i, ok := d.at[c.place]
+	return !ok || c.From < 0 || c.From > c.To || c.To > len(d.seen[i].text)
 }
 
 // begin begins a stretch in which nothing that is woven changes.

@@ -282,6 +282,30 @@ func TestBackToABranch(t *testing.T) {
 	}
 }
 
+// What is kept of decisions is looked at before it is believed: a session is never lost to them.
+func TestDecisionsThatDoNotFit(t *testing.T) {
+	k := newKeeper(t)
+	nodes := appendAll(t, k.Session, work(rand.New(rand.NewSource(25)), 8)...)
+	for _, kept := range []string{
+		`[{"in":[{"s":3,"f":0,"t":99999999}],"behind":{"s":7}}]`,
+		`[{"in":[{"s":3,"f":20,"t":10},{"s":3,"f":-5,"t":10}],"behind":{"s":7}}]`,
+		`[{"in":[{"s":77,"f":0,"t":10},{"s":3,"c":9,"f":0,"t":10}],"behind":{"s":99}}]`,
+		`[{"out":{"before":{"s":99},"why":"so","stay":[{"s":88,"why":"so"}]},"behind":{"s":99,"c":4}},{"kind":"undone"},{"kind":"undone","behind":{"s":-1}}]`,
+		`[{"kind":"no such kind"}]`,
+		`[]`,
+		`null`,
+	} {
+		if err := k.engine.Store().Decide(t.Context(), "a", "workingset", nodes[7].ID, []byte(kept)); err != nil {
+			t.Fatal(err)
+		}
+		k.restart()
+		w := k.ask(byWorkingSet)
+		if got := carries(w, "--- from earlier steps ---"); got != 0 {
+			t.Errorf("%s: %d tails", kept, got)
+		}
+	}
+}
+
 // A window is of one moment, whoever pages out or takes a page-out back meanwhile: under a budget that needs them the older
 // observations are away and the newer ones whole, and without a page-out all are.
 func TestWindowsAreOfOneMoment(t *testing.T) {
