@@ -48,6 +48,8 @@ type Verdict struct {
 	Written WrittenCheck `json:"written"`
 	Speed   Speed        `json:"speed"`
 	When    time.Time    `json:"when"`
+
+	Begun bool `json:"begun,omitempty"` // it is none yet: the exam was broken off, and Resume goes on with it
 }
 
 // Cut reports whether less was asked than the Exam has, as the outcome was certain.
@@ -120,9 +122,15 @@ type Progress struct {
 }
 
 // Examine asks the model of o all that is needed to judge it, with the options of o. It takes minutes on a small
-// machine. The error is of a server or a model that cannot be asked at all, or of the context; a model that does
-// badly is a Verdict.
+// machine. The error is of a server or a model that cannot be asked at all, or of the context; the Verdict is then what
+// was found so far, to be resumed. A model that does badly is a Verdict.
 func (e Exam) Examine(ctx context.Context, o *Ollama, progress func(Progress)) (Verdict, error) {
+	return e.Resume(ctx, o, Verdict{}, progress)
+}
+
+// Resume is Examine that does not ask again what was answered for a verdict that was broken off, or cut short, by the
+// same exam. One of another is as good as none.
+func (e Exam) Resume(ctx context.Context, o *Ollama, from Verdict, progress func(Progress)) (Verdict, error) {
 	e = e.whole()
 	// Failures are what is looked for, so none may open the breaker, and what is learned of the context is
 	// not for others.
@@ -140,14 +148,22 @@ func (e Exam) Examine(ctx context.Context, o *Ollama, progress func(Progress)) (
 	o.opts.Digest = m.Digest // a verdict is on one model, also where another one gets its name meanwhile
 	x := &examination{Exam: e, o: o, m: m, progress: progress, cases: Planted(e.Seed, e.Chains)}
 	x.v = Verdict{Model: m.Name, Digest: m.Digest, Parameters: m.Parameters, Size: m.Size, Ask: o.opts.Ask, NumCtx: o.opts.NumCtx,
-		Prompts: promptsOf(o.opts.Ask), Exam: e}
+		Prompts: promptsOf(o.opts.Ask), Exam: e, Begun: true}
+	if on(from) == on(x.v) {
+		x.v.Planted, x.v.Written = from.Planted, from.Written
+		x.v.Planted.Cut, x.v.Written.Cut = false, false
+	}
 	same := func(ctx context.Context) error { _, err := o.Model(ctx); return err }
 	for _, part := range []func(context.Context) error{x.planted, x.written, x.context, same} {
 		if err := part(ctx); err != nil {
-			return Verdict{}, err
+			if errors.Is(err, errReplaced) {
+				return Verdict{}, err
+			}
+			return x.v, err
 		}
 	}
 	x.judge()
+	x.v.Begun = false
 	x.v.When = time.Now().UTC().Truncate(time.Second)
 	return x.v, nil
 }
@@ -219,35 +235,38 @@ func (x *examination) excuse(ctx context.Context, err error) error {
 // planted asks for the parents of all planted cases.
 func (x *examination) planted(ctx context.Context) error {
 	c := &x.v.Planted
-	var took []time.Duration
-	for i, planted := range x.cases {
+	took := slices.Repeat([]time.Duration{c.Took}, c.Valid) // of those that were answered before
+	for i := c.Of; i < len(x.cases) && !x.settled(); i++ {
+		planted := x.cases[i]
 		x.tell("planted chains", i, len(x.cases))
 		once, cancel := context.WithTimeout(ctx, slowest)
 		a, err := x.o.Select(once, planted.Question)
 		cancel()
 		if err != nil {
-			c.Invalid = err.Error()
 			if stop := x.excuse(ctx, err); stop != nil {
 				return stop
 			}
+			c.Invalid = err.Error()
 		} else {
 			took = append(took, a.Origin.Took)
 		}
 		x.mark(planted, a, err)
-		left := len(x.cases) - c.Of
-		certain := float64(c.Found+left) < leastFound*float64(len(x.cases)) || c.Of == 5 && c.Valid == 0
+		if slices.Sort(took); len(took) > 0 {
+			c.Took = took[len(took)/2]
+		}
 		if errors.Is(err, ErrUnfit) {
-			break // it cannot be asked
-		}
-		if certain && !x.Whole && left > 0 {
-			c.Cut = true
-			break
+			return nil // it cannot be asked
 		}
 	}
-	if slices.Sort(took); len(took) > 0 {
-		c.Took = took[len(took)/2]
-	}
+	c.Cut = c.Of < len(x.cases)
 	return nil
+}
+
+// settled reports whether the model is refused for parents whatever else it would answer, and no more is to be asked.
+func (x *examination) settled() bool {
+	c, all := x.v.Planted, len(x.cases)
+	certain := float64(c.Found+all-c.Of) < leastFound*float64(all)
+	return !x.Whole && (certain || c.Of >= 5 && c.Valid == 0)
 }
 
 // mark counts an answer about a planted case.
@@ -277,24 +296,29 @@ func (x *examination) written(ctx context.Context) error {
 		return nil
 	}
 	c := &x.v.Written
-	for i := range x.Steps {
+	for i := c.Of; i < x.Steps && !x.refused(); i++ {
 		x.tell("summaries", i, x.Steps)
+		before := *c
 		once, cancel := context.WithTimeout(ctx, slowest)
 		err := x.write(once, x.cases[i%len(x.cases)])
 		cancel()
 		if err != nil {
 			if stop := x.excuse(ctx, err); stop != nil {
+				*c = before
 				return stop
 			}
 		}
-		left := x.Steps - c.Of
-		certain := c.Passed > 0 || float64(c.Valid+left) < leastWritten*float64(x.Steps) || float64(c.Telling+left) < leastTelling*float64(x.Steps)
-		if certain && !x.Whole && left > 0 {
-			c.Cut = true
-			break
-		}
 	}
+	c.Cut = c.Of < x.Steps
 	return nil
+}
+
+// refused reports whether the model is refused for summaries whatever else it would write, and no more is to be asked.
+func (x *examination) refused() bool {
+	c := x.v.Written
+	left := x.Steps - c.Of
+	certain := c.Passed > 0 || float64(c.Valid+left) < leastWritten*float64(x.Steps) || float64(c.Telling+left) < leastTelling*float64(x.Steps)
+	return certain && !x.Whole
 }
 
 // write has the step summed up that printed what a later one needs.

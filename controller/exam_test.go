@@ -221,6 +221,78 @@ func shortened(t *testing.T, o *Ollama, exam Exam, whole Verdict) {
 	}
 }
 
+// An exam that is broken off, wherever it is, goes on from there, and comes to what it would have come to.
+func TestExamGoesOn(t *testing.T) {
+	kept := Verdicts(t.TempDir())
+	for _, test := range []struct {
+		why   string
+		pupil pupil
+		exam  Exam
+	}{
+		{"one that passes", pupil{parents: literal, summary: "The result is ITS RESULT"}, Exam{Chains: 12, Steps: 3}},
+		{"one that fails", pupil{parents: first, summary: "It repaired made_up_name."}, Exam{Chains: 12, Steps: 3, Whole: true}},
+		{"one that fails soon", pupil{parents: first, summary: "It repaired made_up_name."}, Exam{Chains: 12, Steps: 3}},
+	} {
+		server := httptest.NewServer(&test.pupil)
+		defer server.Close()
+		o, err := NewOllama(OllamaOptions{Host: server.URL, Model: "tiny"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := o.Model(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := test.exam.Examine(t.Context(), o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		once := test.pupil.answers
+		test.pupil.answers = 0
+		broken := 0
+		for {
+			// Each run ends after two more pieces of work.
+			from, ok, err := kept.Find(test.exam, o, m)
+			if ok || err != nil {
+				t.Fatalf("%s: what was broken off is a verdict: %v", test.why, err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			told := 0
+			v, err := test.exam.Resume(ctx, o, from, func(p Progress) {
+				if told++; told == 3 && p.Part != "context" {
+					cancel()
+				}
+			})
+			cancel()
+			if err == nil {
+				want.Speed, want.When, want.Planted.Took = v.Speed, v.When, v.Planted.Took
+				if d := cmp.Diff(want, v); d != "" {
+					t.Errorf("%s, after %d breaks (-at once +resumed):\n%s", test.why, broken, d)
+				}
+				break
+			}
+			if broken++; !errors.Is(err, context.Canceled) || !v.Begun || broken > 20 {
+				t.Fatalf("%s: %+v, %v", test.why, v, err)
+			}
+			if err := kept.Keep(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if broken < 2 || test.pupil.answers > once+broken {
+			t.Errorf("%s: %d answers with %d breaks, %d at once", test.why, test.pupil.answers, broken, once)
+		}
+		other := want
+		other.Digest = "sha256:d2"
+		test.pupil.answers = 0
+		if v, err := test.exam.Resume(t.Context(), o, other, nil); err != nil || test.pupil.answers < once || v.Digest != want.Digest {
+			t.Errorf("%s: from another model's verdict: %d answers, %+v, %v", test.why, test.pupil.answers, v, err)
+		}
+		if err := os.RemoveAll(string(kept)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // What says nothing of the model is an error, not a verdict.
 func TestExamWithoutVerdict(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())

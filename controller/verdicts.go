@@ -25,8 +25,8 @@ func UserVerdicts() (Verdicts, error) {
 	return Verdicts(filepath.Join(dir, "ctxweaver", "verdicts")), nil
 }
 
-// Find gives the verdict of an exam on a model, asked as o asks. It is false where none was kept, or one that was cut short
-// if the exam is to be whole.
+// Find gives the verdict of an exam on a model, asked as o asks. It is false where none was kept, or one to be resumed: of
+// an exam that was broken off, or cut short and is to be whole.
 func (d Verdicts) Find(e Exam, o *Ollama, m Model) (Verdict, bool, error) {
 	e = e.whole()
 	path := d.path(Verdict{Digest: m.Digest, Ask: o.opts.Ask, NumCtx: o.opts.NumCtx, Prompts: promptsOf(o.opts.Ask), Exam: e})
@@ -44,7 +44,7 @@ func (d Verdicts) Find(e Exam, o *Ollama, m Model) (Verdict, bool, error) {
 	if err != nil {
 		return Verdict{}, false, fmt.Errorf("%s is no verdict: %w", path, err)
 	}
-	return v, !(e.Whole && v.Cut()), nil
+	return v, !v.Begun && !(e.Whole && v.Cut()), nil
 }
 
 // Keep writes a verdict down, whole or not at all.
@@ -75,8 +75,12 @@ const examVersion = 2
 
 // path is where a verdict is kept: its name is all that it depends on.
 func (d Verdicts) path(v Verdict) string {
-	v.Exam.Whole = false // of which a verdict tells by itself
-	on := strings.Join([]string{v.Digest, string(v.Ask), fmt.Sprint(examVersion, v.NumCtx, v.Exam), strings.Join(v.Prompts, " "), fmt.Sprintf("%+v", plots)}, "\n")
-	sum := sha256.Sum256([]byte(on))
+	sum := sha256.Sum256([]byte(on(v)))
 	return filepath.Join(string(d), hex.EncodeToString(sum[:16])+".json")
+}
+
+// on is all that a verdict depends on.
+func on(v Verdict) string {
+	v.Exam.Whole = false // of which it tells by itself
+	return strings.Join([]string{v.Digest, string(v.Ask), fmt.Sprint(examVersion, v.NumCtx, v.Exam), strings.Join(v.Prompts, " "), fmt.Sprintf("%+v", plots)}, "\n")
 }

@@ -47,7 +47,8 @@ code is 1 if the model is refused for all, or for parents where --ask was given.
 		Example: `  ctxweaver doctor
   ctxweaver doctor --model qwen2.5:1.5b
   ctxweaver doctor --model all-minilm --ask embeddings --json`,
-		Args: arguments(0, 0),
+		Args:        arguments(0, 0),
+		Annotations: map[string]string{afterInterrupt: "; what a model answered is kept, and the same command goes on from there"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.chosen, d.hosted = cmd.Flags().Changed("ask"), cmd.Flags().Changed("host")
 			if model, ask := asked(d.Model); ask != "" && !d.chosen { // the name of a controller is as good
@@ -233,6 +234,7 @@ func (d *doctor) open(ctx context.Context) (*controller.Ollama, controller.Model
 func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m controller.Model) (controller.Verdict, error) {
 	exam := controller.Exam{Whole: d.whole}
 	kept, lost := controller.UserVerdicts()
+	var begun controller.Verdict
 	if !d.again && lost == nil {
 		v, ok, err := kept.Find(exam, o, m)
 		if ok {
@@ -241,28 +243,26 @@ func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m con
 		if err != nil { // a new verdict takes its place
 			a.complain(err.Error() + "; the model is examined again")
 		}
+		begun = v
 	}
 	var bar *progress
-	part := ""
-	v, err := exam.Examine(ctx, o, func(p controller.Progress) {
+	part, done := "", 0
+	v, err := exam.Resume(ctx, o, begun, func(p controller.Progress) {
 		if p.Part != part {
 			bar.stop()
-			part, bar = p.Part, a.progress("examine "+m.Name+": "+p.Part, p.Of)
-			return
+			part, done, bar = p.Part, 0, a.progress("examine "+m.Name+": "+p.Part, p.Of)
 		}
-		bar.add(1)
+		bar.add(p.Done - done)
+		done = p.Done
 	})
 	bar.stop()
-	if err != nil {
-		return v, err
-	}
-	if lost == nil {
+	if _, there, _ := kept.Find(exam, o, m); lost == nil && (err == nil || v.Begun && !there) {
 		lost = kept.Keep(v)
 	}
-	if lost != nil { // what was found out is of use all the same
+	if lost != nil && err == nil { // what was found out is of use all the same
 		a.complain("the verdict is not kept for the next time: " + lost.Error())
 	}
-	return v, nil
+	return v, err
 }
 
 // tellVerdict says what was found, and what follows.
