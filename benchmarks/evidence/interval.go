@@ -30,7 +30,7 @@ func NewInterval(value float64, drawn []float64) Interval {
 	const tail = 0.025
 	n := float64(len(drawn))
 	sorted := slices.Sorted(slices.Values(drawn))
-	out.Low, out.High = sorted[int(tail*n)], sorted[int((1-tail)*n)-1]
+	out.Low, out.High = sorted[int(tail*n)], sorted[max(0, int((1-tail)*n)-1)]
 	return out
 }
 
@@ -84,11 +84,14 @@ func resample(scores [][]Score, seed uint64, name string) sample {
 	return s
 }
 
-// interval is a figure of the policies' scores.
-func (s sample) interval(figure func(scores []Score) float64) Interval {
-	drawn := make([]float64, len(s.draws))
-	for i, d := range s.draws {
-		drawn[i] = figure(d)
+// interval is a figure of the policies' scores, over the draws that have any of what it is a share of, which is the same
+// for all policies: of sessions that take nothing, there is no share that is held.
+func (s sample) interval(of func(Score) int, figure func(scores []Score) float64) Interval {
+	var drawn []float64
+	for _, d := range s.draws {
+		if of(d[0]) > 0 {
+			drawn = append(drawn, figure(d))
+		}
 	}
 	return NewInterval(figure(s.totals), drawn)
 }

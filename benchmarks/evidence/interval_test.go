@@ -18,6 +18,9 @@ func TestNewInterval(t *testing.T) {
 	if within != 950 || i.Value != 0.5 {
 		t.Errorf("%+v holds %d of 1000 draws", i, within)
 	}
+	if one := NewInterval(0.5, []float64{0.25}); one != (Interval{0.5, 0.25, 0.25}) {
+		t.Errorf("of one draw: %+v", one)
+	}
 	for want, got := range map[string]string{
 		"0.50 [0.03, 0.97]": i.Text(2),
 		"+0.5 [+0.0, +1.0]": i.Signed(1),

@@ -114,7 +114,6 @@ func (ratios) Ticks(low, high float64) (out []plot.Tick) {
 
 // point draws a tested policy with its intervals in both directions.
 func point(f *plots.Figure, p *plot.Plot, x, y Interval, name string, i int) error {
-	x.Low = max(x.Low, x.Value/10) // of a draw without requests it is 0
 	xys := plotter.XYs{{X: x.Value, Y: y.Value}}
 	bars := struct {
 		plotter.XYs

@@ -185,17 +185,17 @@ func (s summary) group(kind, name string, members []int) Group {
 }
 
 func (s summary) row(drawn sample, p int, members []int) Row {
-	of := func(figure func(Score) float64) Interval {
-		return drawn.interval(func(scores []Score) float64 { return figure(scores[p]) })
+	of := func(all func(Score) int, figure func(Score) float64) Interval {
+		return drawn.interval(all, func(scores []Score) float64 { return figure(scores[p]) })
 	}
 	to := func(figure func(Score) float64) Interval {
-		return drawn.interval(func(scores []Score) float64 { return share(figure(scores[p]), figure(scores[s.base])) })
+		return drawn.interval(requests, func(scores []Score) float64 { return share(figure(scores[p]), figure(scores[s.base])) })
 	}
 	total := drawn.totals[p]
 	r := Row{
 		Policy: s.policies[p], Naive: p >= s.tested, Score: total,
-		Recall: of(Score.Recall), Lines: of(Score.LineRecall), Served: of(Score.ServedShare),
-		Prompt: of(Score.MeanPrompt), Uncached: of(Score.MeanUncached), Cost: of(Score.Cost),
+		Recall: of(references, Score.Recall), Lines: of(lineReferences, Score.LineRecall), Served: of(steps, Score.ServedShare),
+		Prompt: of(requests, Score.MeanPrompt), Uncached: of(requests, Score.MeanUncached), Cost: of(requests, Score.Cost),
 		PromptRatio: to(Score.MeanPrompt), CostRatio: to(Score.Cost), MoneyRatio: to(s.money),
 		Rereads: 100 * ratio(total.Rereads, total.Requests), Millis: 1000 * total.Seconds / float64(max(1, total.Requests+total.Unfit)),
 	}
@@ -214,6 +214,12 @@ func (s summary) row(drawn sample, p int, members []int) Row {
 	return r
 }
 
+// What figures are shares or means of.
+func requests(s Score) int       { return s.Requests }
+func references(s Score) int     { return s.References }
+func lineReferences(s Score) int { return s.Lines }
+func steps(s Score) int          { return s.Steps }
+
 func (s summary) money(score Score) float64 { return score.Money(s.prices) }
 
 func share(a, b float64) float64 {
@@ -224,17 +230,17 @@ func share(a, b float64) float64 {
 }
 
 func (s summary) difference(drawn sample, a, b int) Difference {
-	of := func(figure func(x, full Score) float64) Interval {
-		return drawn.interval(func(scores []Score) float64 {
+	of := func(all func(Score) int, figure func(x, full Score) float64) Interval {
+		return drawn.interval(all, func(scores []Score) float64 {
 			return figure(scores[a], scores[s.base]) - figure(scores[b], scores[s.base])
 		})
 	}
 	return Difference{
 		A: s.policies[a], B: s.policies[b],
-		Recall: of(func(x, _ Score) float64 { return x.Recall() }),
-		Lines:  of(func(x, _ Score) float64 { return x.LineRecall() }),
-		Prompt: of(func(x, full Score) float64 { return share(x.MeanPrompt(), full.MeanPrompt()) }),
-		Cost:   of(func(x, full Score) float64 { return share(x.Cost(), full.Cost()) }),
+		Recall: of(references, func(x, _ Score) float64 { return x.Recall() }),
+		Lines:  of(lineReferences, func(x, _ Score) float64 { return x.LineRecall() }),
+		Prompt: of(requests, func(x, full Score) float64 { return share(x.MeanPrompt(), full.MeanPrompt()) }),
+		Cost:   of(requests, func(x, full Score) float64 { return share(x.Cost(), full.Cost()) }),
 	}
 }
 
@@ -255,6 +261,6 @@ func (s summary) rival(drawn sample, p int) Rival {
 		return out
 	}
 	out.Naive, out.Recall = s.policies[best], drawn.totals[best].Recall()
-	out.Lead = drawn.interval(func(scores []Score) float64 { return scores[p].Recall() - scores[best].Recall() })
+	out.Lead = drawn.interval(references, func(scores []Score) float64 { return scores[p].Recall() - scores[best].Recall() })
 	return out
 }

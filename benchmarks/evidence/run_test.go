@@ -346,8 +346,8 @@ func TestInterval(t *testing.T) {
 			rows = append(rows, []Score{{References: 100, Held: 50 + r.IntN(50)}})
 		}
 		figure := func(s []Score) float64 { return s[0].Recall() }
-		i := resample(rows, 1, "x").interval(figure)
-		if i != resample(rows, 1, "x").interval(figure) {
+		i := resample(rows, 1, "x").interval(references, figure)
+		if i != resample(rows, 1, "x").interval(references, figure) {
 			t.Error("the same seed drew otherwise")
 		}
 		if i.Low > i.Value || i.High < i.Value {
@@ -360,5 +360,19 @@ func TestInterval(t *testing.T) {
 	}
 	if w := width(LeastSessions - 1); w != 0 {
 		t.Errorf("too few sessions give an interval of %.3f", w)
+	}
+	// What takes nothing says nothing: neither that nothing is held, nor that it costs nothing.
+	rows := [][]Score{{{References: 10, Held: 10, Requests: 5, Prompt: 50}}}
+	for range 7 {
+		rows = append(rows, []Score{{}})
+	}
+	s := resample(rows, 1, "x")
+	recall := s.interval(references, func(s []Score) float64 { return s[0].Recall() })
+	prompt := s.interval(requests, func(s []Score) float64 { return s[0].MeanPrompt() })
+	if want := (Interval{1, 1, 1}); recall != want || prompt != (Interval{10, 10, 10}) {
+		t.Errorf("recall %+v, prompt %+v", recall, prompt)
+	}
+	if none := s.interval(lineReferences, func(s []Score) float64 { return s[0].LineRecall() }); none != (Interval{}) {
+		t.Errorf("of no lines: %+v", none)
 	}
 }
