@@ -92,7 +92,7 @@ The policies:
 	f.StringSliceVarP(&b.policies, "policies", "p", []string{"window:5", "polling:5/20", "paper:3/5", "workingset"}, "what to measure")
 	f.BoolVar(&b.naive, "naive", false, "also the best naive policies that cost no more than each")
 	f.BoolVar(&b.Stability, "stability", false, "also how much what is shown changes when a run goes a little differently, and from run to run of one task")
-	f.StringVar(&b.misses, "misses", "", "write what the contexts did not hold, a line of JSON each, to this file")
+	f.StringVar(&b.misses, "misses", "", "write what the contexts did not hold, a line of JSON each, to this file (-: standard output)")
 	b.flags(f)
 	f.StringVar(&b.contexts, "contexts", "", "judge the contexts in this file (-: standard input)")
 	f.StringVar(&b.file, "file", "", "the trajectory that --contexts belongs to")
@@ -197,7 +197,7 @@ func (a *app) benchEvidence(ctx context.Context, args []string, b benchEvidence)
 		a.align(results, judged, sessions[0].Calls, b.First)
 	}
 	p.stop()
-	if err := writeMisses(b.misses, results); err != nil {
+	if err := a.writeMisses(b.misses, results); err != nil {
 		return err
 	}
 	report, err := evidence.NewReport(sessions, policies, tested, results, evidence.InMoney(b.Engine.Prices), b.Seed)
@@ -221,7 +221,7 @@ func (a *app) benchOptions(ctx context.Context, b *benchEvidence, sessions []evi
 			return err
 		}
 	}
-	if b.misses != "" {
+	if b.misses != "" && b.misses != "-" {
 		if err := writable(b.misses); err != nil {
 			return err
 		}
@@ -249,9 +249,12 @@ func (a *app) benchOptions(ctx context.Context, b *benchEvidence, sessions []evi
 	return err
 }
 
-func writeMisses(path string, results []evidence.Result) error {
-	if path == "" {
+func (a *app) writeMisses(path string, results []evidence.Result) error {
+	switch path {
+	case "":
 		return nil
+	case "-":
+		return evidence.WriteMisses(a.out, results)
 	}
 	file, err := os.Create(path)
 	if err != nil {

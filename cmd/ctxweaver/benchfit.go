@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,11 @@ it folds.json: which session is in which fold.`,
 			}
 			if err := checkFormat(b.format); err != nil {
 				return err
+			}
+			for _, prefix := range b.without {
+				if !slices.ContainsFunc(compress.FeatureNames(), func(name string) bool { return strings.HasPrefix(name, prefix) }) {
+					return usage("--without %s: no feature begins so; there are %s", prefix, strings.Join(compress.FeatureNames(), ", "))
+				}
 			}
 			return a.benchFit(cmd.Context(), args, b)
 		},
