@@ -400,15 +400,11 @@ func (x *examination) judge() {
 		v.SummariesWhy = fmt.Sprintf("%d of %d summaries have the wanted form%s, %.0f %% are needed", w.Valid, w.Of, atMost(w.Cut, w.Valid, w.Of, x.Steps), 100*leastWritten)
 	case w.Passed > 0:
 		v.SummariesWhy = fmt.Sprintf("it made words up, such as %s, that got through the check", w.Example)
-	case w.Share() <= mostInvented && float64(w.Telling+x.Steps-w.Of) < leastTelling*float64(x.Steps):
+	case (w.Cut || w.Share() <= mostInvented) && float64(w.Telling+x.Steps-w.Of) < leastTelling*float64(x.Steps):
 		v.SummariesWhy = fmt.Sprintf("%d of %d summaries hold the id that a later step needs%s, %.0f %% are needed", w.Telling, w.Of, atMost(w.Cut, w.Telling, w.Of, x.Steps), 100*leastTelling)
 	default:
 		v.Summaries = w.Share() <= mostInvented
-		wrote := "that it wrote"
-		if w.Cut {
-			wrote = fmt.Sprintf("of the first %d of %d summaries", w.Of, x.Steps)
-		}
-		v.SummariesWhy = fmt.Sprintf("invented %d of the %d specific words %s (%.0f %%), at most %.0f %% may be", w.Invented, w.Words, wrote, 100*w.Share(), 100*mostInvented)
+		v.SummariesWhy = fmt.Sprintf("invented %d of the %d specific words that it wrote (%.0f %%), at most %.0f %% may be", w.Invented, w.Words, 100*w.Share(), 100*mostInvented)
 	}
 }
 

@@ -276,6 +276,54 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
+// A measurement that is broken off again and again, also within an exam, comes to what one that runs through does.
+func TestRunBrokenOff(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(liar))
+	defer server.Close()
+	m, err := NewModel(context.Background(), controller.OllamaOptions{Host: server.URL, Model: "liar"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := []evidence.Session{made(t, 1, 12)}
+	o := Options{Steps: 6, Planted: 3, Sums: 7}
+	want, err := Run(context.Background(), sessions, []*Model{m}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Cache = t.TempDir()
+	part := ""
+	o.Part = func(name string, _ int) { part = name }
+	for broken := 0; ; broken++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := 0
+		o.Done = func() {
+			if strings.HasPrefix(part, "liar") { // of what was done before little is left to be done
+				if done++; done == 2*broken+2 {
+					cancel()
+				}
+			}
+		}
+		got, err := Run(ctx, sessions, []*Model{m}, o)
+		cancel()
+		if err == nil {
+			row, through := got.Rows[len(got.Rows)-1], want.Rows[len(want.Rows)-1]
+			row.Millis, row.Summaries.Millis = through.Millis, through.Summaries.Millis
+			a, _ := json.MarshalIndent(through, "", " ")
+			b, err := json.MarshalIndent(row, "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(a), string(b)); d != "" || broken < 3 {
+				t.Errorf("after %d breaks (-at once +resumed):\n%s", broken, d)
+			}
+			return
+		}
+		if !errors.Is(err, context.Canceled) || broken > 50 {
+			t.Fatal(err)
+		}
+	}
+}
+
 // However badly a controller chooses, a cascade that does not trust it changes nothing.
 func TestCascadeLosesNothing(t *testing.T) {
 	seed := time.Now().UnixNano()

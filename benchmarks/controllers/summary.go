@@ -61,19 +61,19 @@ func (r *run) made(ctx context.Context, m *Model) (controller.WrittenCheck, erro
 	var v controller.Verdict
 	exam := controller.Exam{Seed: r.Seed, Chains: 1, Steps: r.Sums, Whole: true}
 	key := []any{"exam", m.Says.Digest, m.writer.Prompts(), exam}
-	if r.cache.get(key, &v) {
+	if r.cache.get(key, &v) && !v.Begun {
 		return v.Written, nil
 	}
-	r.Part(m.Name+": made-up steps", exam.Steps)
-	v, err := exam.Examine(ctx, m.writer, func(p controller.Progress) {
+	r.Part(m.Name+": made-up steps", exam.Steps-v.Written.Of)
+	v, err := exam.Resume(ctx, m.writer, v, func(p controller.Progress) {
 		if p.Part == "summaries" {
 			r.Done()
 		}
 	})
-	if err != nil {
-		return v.Written, err
+	if err == nil || v.Begun {
+		err = errors.Join(err, r.cache.put(key, v))
 	}
-	return v.Written, r.cache.put(key, v)
+	return v.Written, err
 }
 
 // toSumUp are real steps: one of those that models are asked about of each session, then another, and so on.
