@@ -23,6 +23,9 @@ func (s *Session) Undo(ctx context.Context, p Policy) error {
 	if err != nil {
 		return err
 	}
+	if len(d.decided) == 0 {
+		return fmt.Errorf("session %s: no request has been woven under %s, and so nothing is paged out: %w", s.name, p, ErrNotFound)
+	}
 	if len(d.pages) == 0 {
 		return fmt.Errorf("session %s: nothing is paged out under %s: %w", s.name, p, ErrNotFound)
 	}
