@@ -120,7 +120,7 @@ const leastContext = 2048
 
 // Model is what the server says of a model.
 type Model struct {
-	Name       string
+	Name       string // as the server writes it, without :latest
 	Digest     string // of its manifest: another one is another model
 	Size       int64  // bytes on disk
 	Parameters string // how many, as "135M"
@@ -168,8 +168,8 @@ func (o *Ollama) look(ctx context.Context) (Model, error) {
 	var alike []string
 	for _, l := range list.Models {
 		switch name := model.ParseName(l.Name); {
-		case name.EqualFold(want):
-			m.Digest, m.Size = l.Digest, l.Size
+		case name.EqualFold(want): // however it was written, one model has one name
+			m.Name, m.Digest, m.Size = strings.TrimSuffix(name.DisplayShortest(), ":latest"), l.Digest, l.Size
 		case strings.EqualFold(name.Model, want.Model):
 			alike = append(alike, l.Name)
 		}

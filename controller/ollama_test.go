@@ -413,6 +413,7 @@ func TestNamesOfAModel(t *testing.T) {
 	for _, test := range []struct {
 		name, digest, wrong string
 	}{
+		{"tiny:latest", "d1", ""},
 		{"tiny", "d1", ""},
 		{"Tiny:LATEST", "d1", ""},
 		{"library/tiny", "d1", ""},
@@ -429,6 +430,9 @@ func TestNamesOfAModel(t *testing.T) {
 		m, err := o.Model(t.Context())
 		if m.Digest != test.digest || (err != nil) != (test.wrong != "") || err != nil && (!errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), test.wrong)) {
 			t.Errorf("%s: %+v, %v", test.name, m, err)
+		}
+		if want := map[string]string{"d1": "tiny", "d2": "Other:1b"}[test.digest]; m.Name != want {
+			t.Errorf("%s is called %s, want %s", test.name, m.Name, want)
 		}
 	}
 }

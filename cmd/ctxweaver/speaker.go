@@ -49,7 +49,7 @@ func (s *speaker) find(ctx context.Context) (err error) {
 	if s.ollama, s.model, err = s.doctor.open(ctx); err != nil {
 		return err
 	}
-	s.name = model + "/" + string(cmp.Or(s.doctor.Ask, controller.AskChat))
+	s.name = s.model.Name + "/" + string(cmp.Or(s.doctor.Ask, controller.AskChat))
 	return nil
 }
 
