@@ -139,3 +139,64 @@ func TestReweaveAsksForWhatIsMissing(t *testing.T) {
 		t.Errorf("%d tokens are on record, 25 were spent", in)
 	}
 }
+
+// halting is a model that has no summaries for a while, for a reason.
+type halting struct {
+	spender
+	prompt string // of summaries
+	err    error
+}
+
+func (m *halting) Select(ctx context.Context, q controller.Question) (controller.Answer, error) {
+	m.chosen++
+	a, err := oldest(ctx, q)
+	a.Origin = m.origin("p1")
+	return a, err
+}
+
+func (m *halting) Summarize(ctx context.Context, q controller.SummaryQuestion) (controller.Summary, error) {
+	s, _ := m.spender.Summarize(ctx, q) // it cannot fail
+	s.Origin.Prompt = m.prompt
+	if m.err != nil {
+		return controller.Summary{By: s.By, Origin: s.Origin}, m.err
+	}
+	return s, nil
+}
+
+// A part of a step that got lost on the way is asked for again, one that the model could not give is not.
+func TestReweaveAsksAgainForWhatGotLost(t *testing.T) {
+	ctx := context.Background()
+	for _, tt := range []struct {
+		reason string
+		err    error
+		wrote  int // in both runs
+	}{
+		{"the server fails", controller.ErrServer, 6},
+		{"no answer in time", context.DeadlineExceeded, 6},
+		{"made-up words", controller.ErrInvented, 3},
+		{"nonsense", controller.ErrBabble, 3},
+	} {
+		o, err := controller.NewOllama(controller.OllamaOptions{Host: "127.0.0.1:1", Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := open(t, engine.Options{NoSync: true})
+		s := e.Session("a")
+		appendAll(t, s, did("hm", "true", "1"), did("er", "true", "2"), did("so", "true", "3"))
+		m := &halting{spender{digest: "sha256:m", tokens: 5}, o.Prompts()[1], tt.err}
+		r := engine.Reweaving{By: "m/chat", Selector: m, Summarizer: m}
+		// The first step has no candidates, so it has nothing at all, and is asked about again in any case.
+		if got, err := s.Reweave(ctx, r); err != nil || got.Failed != 3 {
+			t.Errorf("%s: %+v, %v", tt.reason, got, err)
+		}
+		m.err = nil
+		got, err := s.Reweave(ctx, r)
+		want := tt.wrote
+		if tt.wrote == 3 {
+			want++
+		}
+		if err != nil || m.chosen != 2 || m.wrote != want || got.Failed != 0 {
+			t.Errorf("%s: asked %d and %d times; %+v, %v", tt.reason, m.chosen, m.wrote, got, err)
+		}
+	}
+}

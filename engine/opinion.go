@@ -120,7 +120,11 @@ func (h *heard) summedUp(s controller.Summary, err error) {
 	}
 }
 
+// fail notes a part that brought nothing. Where that was no answer of the model, the part counts as not asked for yet.
 func (h *heard) fail(by string, took controller.Origin, err error) {
+	if !useless(err) {
+		took.Prompt = ""
+	}
 	h.by = cmp.Or(h.by, by)
 	h.lost.Add(took)
 	h.err = errors.Join(h.err, err)
