@@ -31,9 +31,9 @@ type intake struct {
 	engine   *engine.Engine
 	progress *progress
 
+	cascade *controller.Cascade // nil: rules alone
+
 	mu      sync.Mutex
-	cascade *controller.Cascade      // nil: rules alone
-	silence error                    // why the model was not asked any more
 	claimed map[string]engine.NodeID // names given in this run, with the session's first step
 }
 
@@ -53,7 +53,7 @@ written is held back until something follows it or the file has been idle for 2 
 With --controller a model is asked for what rules leave open, the parents of steps for which they find none, or none
 for certain, in at most a quarter of the steps; and, if it can write, for the summaries of all. In all it reads and writes
 half as many tokens as the session has, at most. It must have passed its examination (see doctor) for either, which is held
-now if it was not before. What it is refused for is left to rules.
+now if it was not before. What it is refused for is left to rules. It is asked once all files are stored.
 
 The formats, which are found out unless --format names one:
   ` + wrapped(importer.Formats(), 100),
@@ -205,10 +205,12 @@ func (a *app) importAll(ctx context.Context, args []string, in *intake) (err err
 	if err := group.Wait(); err != nil {
 		return cancelled(ctx, err)
 	}
-	if in.silence != nil {
-		a.complain(in.silence.Error() + "; the rest is by rules")
-	}
+	in.progress.stop()
 	a.sumUp(total)
+	a.out.Flush() // its error stays, and run sees it
+	if err := a.consult(ctx, in, total.stored); err != nil {
+		return cancelled(ctx, err)
+	}
 	if total.failed > 0 {
 		return errReported
 	}
@@ -388,9 +390,6 @@ func (in *intake) ours(ctx context.Context, name string, first engine.NodeID, so
 func (in *intake) sync(ctx context.Context, t *importer.Trajectory, name, parent, source string) (int, error) {
 	s := in.engine.Session(name)
 	added, err := s.Sync(ctx, t.Steps, func(engine.Node) { in.progress.add(1) })
-	if err == nil {
-		err = in.ask(ctx, s)
-	}
 	if err != nil && ctx.Err() == nil {
 		return added, err
 	}
@@ -401,28 +400,41 @@ func (in *intake) sync(ctx context.Context, t *importer.Trajectory, name, parent
 	return added, errors.Join(err, described)
 }
 
-// ask has the model's opinion of a session that is stored. When the model fails, rules go on alone.
-func (in *intake) ask(ctx context.Context, s *engine.Session) error {
-	in.mu.Lock()
-	cascade := in.cascade
-	in.mu.Unlock()
-	if cascade == nil {
+// consult has the model's opinion of sessions that are stored: a model takes seconds where rules take microseconds, and nothing
+// waits for it. When it fails, rules go on alone.
+func (a *app) consult(ctx context.Context, in *intake, sessions []importedSession) error {
+	if in.cascade == nil {
 		return nil
 	}
-	r := engine.Reweaving{By: in.name, Adopt: true, Trust: in.trust}
-	if cascade.Chooser != nil {
-		r.Selector = cascade
+	steps, asked := 0, 0
+	for _, s := range sessions {
+		steps += s.Steps
 	}
-	if cascade.Writer != nil {
-		r.Summarizer = cascade
+	bar := a.progress("ask "+in.name, steps)
+	defer bar.stop()
+	r := engine.Reweaving{By: in.name, Adopt: true, Trust: in.trust, Each: func(engine.Node, engine.Opinion) { bar.add(1) }}
+	if in.cascade.Chooser != nil {
+		r.Selector = in.cascade
 	}
-	_, err := s.Reweave(ctx, r)
-	if !errors.Is(err, engine.ErrController) {
-		return err
+	if in.cascade.Writer != nil {
+		r.Summarizer = in.cascade
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.cascade, in.silence = nil, err
+	for _, s := range sessions {
+		sum, err := in.engine.Session(s.Name).Reweave(ctx, r)
+		asked += sum.Asked
+		if errors.Is(err, engine.ErrController) {
+			bar.stop()
+			a.complain(err.Error() + "; the rest is by rules")
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	bar.stop()
+	if !a.quiet && !a.json {
+		a.print("%s was asked about %s of %d", oneLine(in.name), plural(asked, "step"), steps)
+	}
 	return nil
 }
 
@@ -493,6 +505,8 @@ func noted(n importer.Notes) []string {
 // tally sums up an import.
 type tally struct {
 	files, sessions, steps, calls, added, failed, skipped int
+
+	stored []importedSession
 }
 
 func (t *tally) add(r imported) {
@@ -503,6 +517,7 @@ func (t *tally) add(r imported) {
 	steps, calls, added := r.sum()
 	t.files++
 	t.sessions += len(r.Sessions)
+	t.stored = append(t.stored, r.Sessions...)
 	t.steps, t.calls, t.added = t.steps+steps, t.calls+calls, t.added+added
 }
 
