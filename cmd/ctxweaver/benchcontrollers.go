@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ctxweaver/ctxweaver/benchmarks/controllers"
+	"github.com/ctxweaver/ctxweaver/benchmarks/evidence"
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
@@ -82,18 +84,24 @@ func (a *app) benchControllers(ctx context.Context, args []string, b benchContro
 	if err != nil {
 		return cancelled(ctx, err)
 	}
-	sessions, _, err := a.sessionsOfFiles(ctx, args, benchEvidence{least: b.least, format: b.format})
+	sessions, skipped, err := a.sessionsOfFiles(ctx, args, benchEvidence{least: b.least, format: b.format})
 	if err != nil {
 		return cancelled(ctx, err)
 	}
 	if len(sessions) == 0 {
 		return fmt.Errorf("there is nothing to measure on: no run of %d or more calls; see --min-steps", b.least)
 	}
+	if err := evidence.CheckFolds(sessions, b.Folds); err != nil {
+		return err
+	}
 	if b.Program, err = programSum(); err != nil {
 		return err
 	}
 	if b.out != "" {
 		b.Cache = filepath.Join(b.out, "cache")
+		if err := os.MkdirAll(b.out, 0o755); err != nil {
+			return err
+		}
 	}
 	var bar *progress
 	b.Part = func(name string, pieces int) {
@@ -107,6 +115,7 @@ func (a *app) benchControllers(ctx context.Context, args []string, b benchContro
 		return cancelled(ctx, err)
 	}
 	report.Manifest.Program, report.Manifest.Least = buildVersion().Version, b.least
+	report.Manifest.Command, report.Manifest.Skipped = os.Args, skipped
 	if b.out != "" {
 		if err := report.Write(b.out); err != nil {
 			return err
