@@ -61,6 +61,9 @@ func LoadWeights(r io.Reader) (*Weights, error) {
 	if err := d.Decode(&w); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrWeights, err)
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: more follows after the weights", ErrWeights)
+	}
 	if w.Version != WeightsVersion {
 		return nil, fmt.Errorf("%w: version %d, want %d: fit them again", ErrWeights, w.Version, WeightsVersion)
 	}

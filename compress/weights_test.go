@@ -53,6 +53,8 @@ func TestWeightsErrors(t *testing.T) {
 		says       []string
 	}{
 		{"nothing", "", []string{"EOF"}},
+		{"two in one file", whole + whole, []string{"more follows"}},
+		{"something behind them", whole + "x", []string{"more follows"}},
 		{"no JSON", "weights", []string{"invalid character"}},
 		{"another version", strings.Replace(whole, `"version": 2`, `"version": 7`, 1), []string{"version 7", "want 2"}},
 		{"no version", "{}", []string{"version 0"}},
