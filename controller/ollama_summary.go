@@ -113,11 +113,12 @@ func summaryIn(answer string, most int) (string, error) {
 	return text, nil
 }
 
-// once is text with each sentence once: small models fall into loops.
+// once is text without what it says again, be it in part: small models fall into loops, and are cut off in them.
 func once(text string) string {
 	var out []string
 	for _, s := range sentences(text) {
-		if !slices.Contains(out, s) {
+		again := func(said string) bool { return strings.Contains(said, strings.TrimRight(s, ".…")) }
+		if !slices.ContainsFunc(out, again) {
 			out = append(out, s)
 		}
 	}

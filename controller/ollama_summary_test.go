@@ -40,7 +40,7 @@ func TestModelSummary(t *testing.T) {
 		{why: "a number is invented as easily", answers: []string{said("It ran make with 3 errors.")}, want: ErrInvented, calls: 2},
 		{why: "an invented word in the second summary", parents: parents, answers: []string{said("It ran make."), said("It edited lib/z.c.")}, want: ErrInvented, calls: 3},
 		{why: "a long one is cut", answers: []string{said(long)}, step: strings.TrimSpace(strings.Repeat("word ", stepWords)) + "…", dependency: strings.TrimSpace(strings.Repeat("word ", stepWords)) + "…", calls: 1},
-		{why: "a loop is run through once", answers: []string{said("It ran make. It fails. " + strings.Repeat("It fails. ", 9) + "It f")}, step: "It ran make. It fails. It f", dependency: "It ran make. It fails. It f", calls: 1},
+		{why: "a loop is run through once", answers: []string{said("It ran make. It fails. " + strings.Repeat("It fails. ", 9) + "It f")}, step: "It ran make. It fails.", dependency: "It ran make. It fails.", calls: 1},
 		{why: "one line", answers: []string{said("It\nran \x1b[31mmake\x1b[0m ← now.")}, step: "It ran make now.", dependency: "It ran make now.", calls: 1},
 		{why: "nothing", answers: []string{said("")}, want: ErrBabble, failed: 1, calls: 2},
 		{why: "dots", answers: []string{said(" ... ")}, want: ErrBabble, failed: 1, calls: 2},

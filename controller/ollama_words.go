@@ -21,6 +21,12 @@ func sources(texts ...string) vocabulary {
 		for w := range marked(text) {
 			v[w] = struct{}{}
 		}
+		for w := range dotted(text) { // 3.11 may be said of 3.11.4
+			for w != "" {
+				v[w] = struct{}{}
+				w = w[:max(0, strings.LastIndexByte(w, '.'))]
+			}
+		}
 	}
 	return v
 }
@@ -41,6 +47,7 @@ func (v vocabulary) invented(text string) []string {
 	words(text)(check)
 	numbered(text)(check)
 	marked(text)(check)
+	dotted(text)(check)
 	return out
 }
 
@@ -79,6 +86,19 @@ func numbered(text string) func(yield func(string) bool) {
 		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' }) {
 			if strings.ContainsFunc(w, unicode.IsNumber) && !yield(w) {
 				return
+			}
+		}
+	}
+}
+
+// dotted yields the numbers of several parts: 0.35, 3.11.4, 10.0.0.7. Parts that were seen make none that was.
+func dotted(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' }) {
+			for w := range strings.SplitSeq(w, "..") {
+				if w = strings.Trim(w, "."); strings.Contains(w, ".") && !yield(w) {
+					return
+				}
 			}
 		}
 	}

@@ -35,6 +35,12 @@ func TestInvented(t *testing.T) {
 		{"a home", "cd ~/src", "It enters ~/.ssh and ~/src.", []string{"~/.ssh"}},
 		{"a path cut off", "cd x/pkgs", "It enters x/pkg… and y/pkg…", []string{"y/pkg…"}},
 		{"a dash is no mark by itself", "make", "It fails - the build - again.", nil},
+		{"a number made of parts that were seen", "1 of 7 took 3.1 s", "Version 1.7 took 3.1 s.", []string{"1.7"}},
+		{"a version, of which the end is left out", "Python 3.11.4", "It uses Python 3.11, a Python 3.", nil},
+		{"a version, of which the beginning is", "Python 3.11.4", "It uses 11.4.", []string{"11.4"}},
+		{"a loop", "1 failed", "1.1.1.1.", []string{"1.1.1.1"}},
+		{"a decimal with its unit", "in 0.03s", "It took 0.03s.", nil},
+		{"dots between numbers", "1 and 2", "It counts 1...2.", nil},
 		{"dots at the end are none either", "make", "It waits... then fails.", nil},
 		{"escapes of arguments separate words", `{"cmd":"a\nfoo_bar"}`, "It runs foo_bar.", nil},
 	} {

@@ -70,8 +70,8 @@ func (d Verdicts) Keep(v Verdict) error {
 	return nil
 }
 
-// examVersion goes up with each change of an exam, or of what is asked of a model in it.
-const examVersion = 2
+// examVersion goes up with each change of an exam, of what is asked of a model in it, or of how its words are judged.
+const examVersion = 3
 
 // path is where a verdict is kept: its name is all that it depends on.
 func (d Verdicts) path(v Verdict) string {
