@@ -34,7 +34,7 @@ func (o *Ollama) byScores(ctx context.Context, m Model, q Question, a *Answer) e
 	}
 	for i, p := range past {
 		if scores[i] > least {
-			a.Choices = append(a.Choices, Choice{ID: p.ID, Kind: ModelLink, Score: scores[i], Reason: fmt.Sprintf("the model scores it %.2f, and %.2f says nothing", scores[i], least)})
+			a.Choices = append(a.Choices, Choice{ID: p.ID, Kind: ModelLink, Score: scores[i], Reason: fmt.Sprintf("the model scores it %.2f, above chance", scores[i])})
 		}
 	}
 	a.Choices = nearest(a.Choices, q.Candidates)

@@ -587,3 +587,23 @@ func TestPanicsOfAModel(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A reason may name its score, as those do that the controller gives by itself, and no other number.
+func TestReasonsNameTheirScores(t *testing.T) {
+	for _, tt := range []struct{ reason, want string }{
+		{"the model scores it 0.37, above chance", "the model scores it 0.37, above chance"},
+		{"its vector is near: cosine 0.37", "its vector is near: cosine 0.37"},
+		{"it scores 0.37, and 0.42 would be better", "the model chose it"},
+	} {
+		e := open(t, engine.Options{Deadline: -1, Selector: selector(func(ctx context.Context, q controller.Question) (controller.Answer, error) {
+			a, err := oldest(ctx, q)
+			a.Choices[0].Score, a.Choices[0].Reason = 0.37, tt.reason
+			return a, err
+		})})
+		appendAll(t, e.Session("a"), did("hm", "true", ""), did("er", "true", ""), did("so", "true", ""))
+		settle(t, e)
+		if edges := byModel(stored(t, e, "a")[2]); len(edges) != 1 || edges[0].Reason != tt.want {
+			t.Errorf("%q became %+v", tt.reason, edges)
+		}
+	}
+}
