@@ -129,6 +129,7 @@ type Model struct {
 	Completion bool // it can write
 	Thinking   bool // it writes thoughts before its answer
 	Embedding  bool // it gives vectors
+	bert       bool // its words are cut as BERT's are
 }
 
 // knownFor is how long what the server said of a model is believed. A model can be replaced under its name.
@@ -186,6 +187,7 @@ func (o *Ollama) look(ctx context.Context) (Model, error) {
 	}
 	m.Parameters = show.Details.ParameterSize
 	if arch, ok := show.ModelInfo["general.architecture"].(string); ok {
+		m.bert = strings.Contains(arch, "bert")
 		if n, ok := show.ModelInfo[arch+".context_length"].(float64); ok && n > 0 && n < 1<<40 {
 			m.Context = int(n)
 		}

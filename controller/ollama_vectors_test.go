@@ -66,6 +66,26 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// A model of BERT's kind is given each mark apart that the server would take for a part of the word; to another kind
+// spaces are words too.
+func TestEmbedMarks(t *testing.T) {
+	const text = "fn f<T>(a: &T) -> `x+1`|~$HOME"
+	for arch, want := range map[string]string{
+		"bert":       "fn f < T > (a: &T) - >   ` x + 1 `  |  ~  $ HOME",
+		"nomic-bert": "fn f < T > (a: &T) - >   ` x + 1 `  |  ~  $ HOME",
+		"gemma3":     text,
+	} {
+		var asked []string
+		f := &fake{t: t, embed: bags(&asked), show: strings.ReplaceAll(fakeShow, "toy", arch)}
+		if _, err := f.client(OllamaOptions{}).Embed(t.Context(), []string{text}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff([]string{want}, asked); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", arch, diff)
+		}
+	}
+}
+
 func TestEmbed(t *testing.T) {
 	var asked []string
 	f := &fake{t: t, embed: bags(&asked, "a", "b")}
