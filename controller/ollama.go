@@ -156,6 +156,9 @@ func (o *Ollama) model(ctx context.Context) (Model, error) {
 	return o.look(ctx)
 }
 
+// SameModel reports whether a server takes two names for the same model: case, the library's name and :latest do not matter.
+func SameModel(a, b string) bool { return model.ParseName(a).EqualFold(model.ParseName(b)) }
+
 // look asks the server anew.
 func (o *Ollama) look(ctx context.Context) (Model, error) {
 	ctx, cancel := o.quickly(ctx)

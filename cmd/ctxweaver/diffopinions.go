@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/ctxweaver/ctxweaver/controller"
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
@@ -18,18 +20,22 @@ func (a *app) diffOpinions(ctx context.Context, want string, names []string) err
 		if err != nil {
 			return err
 		}
+		there, err := e.Store().Opiners(ctx, t.info.Name)
+		if err != nil {
+			return err
+		}
+		names := slices.Clone(names)
 		var said [2]map[engine.NodeID]engine.Opinion
-		for i, by := range names {
-			if said[i], err = e.Store().Opinions(ctx, t.info.Name, by); err != nil {
+		for i, want := range names {
+			if names[i], err = opiner(there, want, t.info.Name); err != nil {
 				return err
 			}
-			if len(said[i]) == 0 {
-				there, err := e.Store().Opiners(ctx, t.info.Name)
-				if err != nil {
-					return err
-				}
-				return fmt.Errorf("%s has said nothing of %s%s; ask with ctxweaver reweave %s --controller %s", by, t.info.Name, among(there), t.info.Name, by)
+			if said[i], err = e.Store().Opinions(ctx, t.info.Name, names[i]); err != nil {
+				return err
 			}
+		}
+		if names[0] == names[1] {
+			return usage("--controllers: both are %s, want two", names[0])
 		}
 		g := engine.Agree(t.path, said[0], said[1])
 		if a.json {
@@ -43,6 +49,28 @@ func (a *app) diffOpinions(ctx context.Context, want string, names []string) err
 		a.printAgreement(t, g, names)
 		return nil
 	})
+}
+
+// opiner is the controller that want names, among those that have said something of a session: by its whole name, or
+// by the model alone where that was asked in one way.
+func opiner(there []string, want, session string) (string, error) {
+	model, ask := asked(want)
+	var found []string
+	for _, by := range there {
+		switch m, how := asked(by); {
+		case by == want:
+			return by, nil
+		case controller.SameModel(m, model) && (ask == "" || how == ask):
+			found = append(found, by)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%s has said nothing of %s%s; ask with ctxweaver reweave %s --controller %s", want, session, among(there), session, want)
+	case 1:
+		return found[0], nil
+	}
+	return "", usage("--controllers: %s was asked in %d ways; name one of %s", want, len(found), strings.Join(found, ", "))
 }
 
 func among(names []string) string {
