@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -99,12 +101,38 @@ func (f follower) step(ctx context.Context, idle bool) (all bool, err error) {
 	return all, f.take(ctx, finished)
 }
 
+// isDir reports whether a path is that of a folder.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// readGrowing reads what a file holds so far, but for a line that is still being written.
+func readGrowing(path string, o importer.Options) ([]*importer.Trajectory, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	ts, err := importer.Read(bytes.NewReader(written(data)), path, o)
+	return ts, misnamed(err)
+}
+
+// written is what is written to its end of a file of JSON lines; of any other it is all.
+func written(data []byte) []byte {
+	first, _, several := bytes.Cut(data, []byte("\n"))
+	end := bytes.LastIndexByte(data, '\n') + 1
+	if !several || !json.Valid(first) || json.Valid(data[end:]) {
+		return data
+	}
+	return data[:end]
+}
+
 // follow imports a file while it grows. The store is open only while something is written to it, so that
 // other commands can be used meanwhile.
 func (a *app) follow(ctx context.Context, path string, in *intake) error {
 	f := follower{
 		path: path,
-		read: func() ([]*importer.Trajectory, error) { return a.read(ctx, path, in.options) },
+		read: func() ([]*importer.Trajectory, error) { return readGrowing(path, in.options) },
 		take: func(ctx context.Context, ts []*importer.Trajectory) (err error) {
 			if in.engine, err = a.create(ctx); err != nil {
 				return err

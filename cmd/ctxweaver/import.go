@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,6 +47,7 @@ func newImport(a *app) *cobra.Command {
 		Short: "Take in the traces that agents leave behind",
 		Long: `Take in trajectories from files, folders or standard input (-), plain or compressed with gzip or zstd. Importing
 again adds what is new. Without arguments it looks where the known agents keep their sessions and offers them.
+With --json it writes a line of JSON for each file, with its sessions, or with the error that kept it from being read.
 
 With --follow it keeps up with one file while an agent writes to it, until Ctrl-C. The turn that is still being
 written is held back until something follows it or the file has been idle for 2 seconds.
@@ -53,7 +55,8 @@ written is held back until something follows it or the file has been idle for 2 
 With --controller a model is asked for what rules leave open, the parents of steps for which they find none, or none
 for certain, in at most a quarter of the steps; and, if it can write, for the summaries of all. In all it reads and writes
 half as many tokens as the session has, at most. It must have passed its examination (see doctor) for either, which is held
-now if it was not before. What it is refused for is left to rules. It is asked once all files are stored.
+now if it was not before. What it is refused for is left to rules. It is asked once all files are stored; when it cannot be,
+they stay stored, and the exit code is 1.
 
 The formats, which are found out unless --format names one:
   ` + wrapped(importer.Formats(), 100),
@@ -81,6 +84,8 @@ The formats, which are found out unless --format names one:
 				return usage("--follow does not wait for a model; ask it afterwards, with ctxweaver reweave")
 			case follow && (len(args) != 1 || args[0] == "-"):
 				return usage("--follow keeps up with one file; name it")
+			case follow && isDir(args[0]):
+				return usage("--follow wants one file; %s is a folder", args[0])
 			case follow:
 				return a.follow(cmd.Context(), args[0], &in)
 			case len(args) == 0:
@@ -112,7 +117,7 @@ func checkFormat(name string) error {
 			return nil
 		}
 	}
-	return usage("--format %q: no such format; there are %s", name, strings.Join(importer.Formats(), ", "))
+	return usage("--format %q: no such format; ctxweaver import --help lists them", name)
 }
 
 // wrapped sets words in lines of at most so many columns.
@@ -140,6 +145,7 @@ type imported struct {
 	Sessions []importedSession `json:"sessions"`
 	Notes    importer.Notes    `json:"notes"`
 	Redacted int               `json:"redacted,omitempty"`
+	Cut      bool              `json:"interrupted,omitempty"` // before all of it was stored
 	Error    string            `json:"error,omitempty"`
 
 	err error
@@ -164,11 +170,11 @@ func (r imported) sum() (steps, calls, added int) {
 // cannot be read does not stop the others; a store that fails does.
 func (a *app) importAll(ctx context.Context, args []string, in *intake) (err error) {
 	paths, skipped, failures := gatherFiles(args)
-	for _, f := range failures {
-		a.complain(f.Error())
-	}
-	if err := a.engage(ctx, in); err != nil {
+	if err := in.wellNamed(); err != nil {
 		return err
+	}
+	for _, err := range failures {
+		a.report(unread("", err))
 	}
 	if in.engine, err = a.create(ctx); err != nil {
 		return err
@@ -217,11 +223,8 @@ func (a *app) importAll(ctx context.Context, args []string, in *intake) (err err
 	return nil
 }
 
-// engage gets the controller ready that is to be asked, if one is named and not refused.
+// engage gets the controller ready that is to be asked, unless it is refused.
 func (a *app) engage(ctx context.Context, in *intake) error {
-	if in.name == "" || in.name == "rules" {
-		return nil
-	}
 	if err := in.find(ctx); err != nil {
 		return err
 	}
@@ -297,10 +300,18 @@ func (a *app) importFile(ctx context.Context, path string, in *intake) (imported
 		return r, ctx.Err()
 	}
 	if err != nil {
-		r.err, r.Error = err, err.Error()
-		return r, nil
+		return unread(path, err), nil
 	}
 	return r, in.store(ctx, source(path), ts, &r)
+}
+
+// unread reports a file that could not be read. The error may know better which it was.
+func unread(path string, err error) imported {
+	var of *fs.PathError
+	if errors.As(err, &of) && path == "" {
+		path = of.Path
+	}
+	return imported{File: path, Sessions: []importedSession{}, Error: worded(err), err: err}
 }
 
 // source is what the catalog says of where a session came from: "" for standard input.
@@ -315,7 +326,8 @@ func source(path string) string {
 }
 
 // store stores the trajectories of one file, and reports them.
-func (in *intake) store(ctx context.Context, source string, ts []*importer.Trajectory, r *imported) error {
+func (in *intake) store(ctx context.Context, source string, ts []*importer.Trajectory, r *imported) (err error) {
+	defer func() { r.Cut = err != nil && ctx.Err() != nil }()
 	names := map[string]string{} // as they are stored, by the file's own
 	for _, t := range ts {
 		if in.redact {
@@ -401,8 +413,17 @@ func (in *intake) sync(ctx context.Context, t *importer.Trajectory, name, parent
 }
 
 // consult has the model's opinion of sessions that are stored: a model takes seconds where rules take microseconds, and nothing
-// waits for it. When it fails, rules go on alone.
+// waits for it. When it fails, rules go on alone, and it is said how to ask it later.
 func (a *app) consult(ctx context.Context, in *intake, sessions []importedSession) error {
+	if !in.isModel() || len(sessions) == 0 {
+		return nil
+	}
+	if err := a.engage(ctx, in); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return a.unasked(in, sessions, err)
+	}
 	if in.cascade == nil {
 		return nil
 	}
@@ -424,8 +445,7 @@ func (a *app) consult(ctx context.Context, in *intake, sessions []importedSessio
 		asked += sum.Asked
 		if errors.Is(err, engine.ErrController) {
 			bar.stop()
-			a.complain(err.Error() + "; the rest is by rules")
-			break
+			return a.unasked(in, sessions, err)
 		}
 		if err != nil {
 			return err
@@ -436,6 +456,20 @@ func (a *app) consult(ctx context.Context, in *intake, sessions []importedSessio
 		a.print("%s was asked about %s of %d", oneLine(in.name), plural(asked, "step"), steps)
 	}
 	return nil
+}
+
+// unasked says that a model was not asked, or not about all, and how to ask it yet.
+func (a *app) unasked(in *intake, sessions []importedSession, err error) error {
+	session := "SESSION"
+	if len(sessions) == 1 {
+		session = sessions[0].Name
+	}
+	host := ""
+	if in.host != "" {
+		host = " --host " + in.host
+	}
+	a.complain(fmt.Sprintf("%v; all is stored by rules; to ask it later: ctxweaver reweave %s --controller %s%s --summaries --adopt", worded(err), session, in.name, host))
+	return errReported
 }
 
 // together adds up what is to be known about two trajectories of a file.
@@ -455,11 +489,9 @@ func (a *app) report(r imported) {
 			a.complain(err.Error())
 		}
 	case r.err != nil:
+		a.complain(r.Error)
 	default:
 		a.print("%s", a.reportLine(r))
-	}
-	if r.err != nil {
-		a.complain(r.Error)
 	}
 	a.out.Flush() // its error stays, and run sees it
 }
@@ -473,6 +505,9 @@ func (a *app) reportLine(r imported) string {
 	parts := append([]string{as, plural(steps, "step"), plural(calls, "call"), fmt.Sprintf("%d new", added)}, noted(r.Notes)...)
 	if r.Redacted > 0 {
 		parts = append(parts, fmt.Sprintf("%d redacted", r.Redacted))
+	}
+	if r.Cut {
+		parts = append(parts, "interrupted: not all of it is stored")
 	}
 	return fmt.Sprintf("%s %s: %s", a.style().dim(r.Format), oneLine(r.File), strings.Join(parts, ", "))
 }

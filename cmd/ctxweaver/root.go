@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -62,10 +64,10 @@ func (a *app) exit(ctx context.Context, cmd *cobra.Command, err error) int {
 	case errors.Is(err, errReported):
 		return exitFailed
 	case errors.As(err, &misused):
-		a.complain(err.Error())
+		a.complain(worded(err))
 		return exitUsage
 	}
-	a.complain(err.Error())
+	a.complain(worded(err))
 	return exitFailed
 }
 
@@ -78,6 +80,27 @@ var errReported = errors.New("reported")
 // complain writes one line to stderr, whatever the message holds and however much of what the user said.
 func (a *app) complain(message string) {
 	fmt.Fprintf(a.err, "ctxweaver: %s\n", shorten(oneLine(message), 1000))
+}
+
+// worded is an error in words for people: without the names of Go's functions and system calls.
+func worded(err error) string {
+	text := err.Error()
+	var path *fs.PathError
+	if errors.As(err, &path) && strings.HasSuffix(path.Op, "stat") {
+		text = strings.ReplaceAll(text, path.Error(), path.Path+": "+path.Err.Error())
+	}
+	var number *strconv.NumError
+	if errors.As(err, &number) {
+		why := "it is no number"
+		if errors.Is(number, strconv.ErrRange) {
+			why = "it is too large"
+		}
+		if number.Func == "ParseBool" {
+			why = "want true or false"
+		}
+		text = strings.ReplaceAll(text, number.Error(), why)
+	}
+	return text
 }
 
 func newRoot(a *app) *cobra.Command {

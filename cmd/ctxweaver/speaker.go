@@ -41,15 +41,33 @@ func (s *speaker) find(ctx context.Context) (err error) {
 		s.rules = true
 		return nil
 	}
-	model, ask := asked(s.name)
-	s.doctor.ask = string(ask)
-	s.doctor.OllamaOptions = controller.OllamaOptions{Host: s.host, Model: model, Ask: ask,
-		// A stored session has time. When it is of no use to ask on, a Reweave ends by itself.
-		Breaker: controller.Breaker{Failures: math.MaxInt}}
+	s.doctor.OllamaOptions = s.options()
+	s.doctor.ask = string(s.doctor.Ask)
 	if s.ollama, s.model, err = s.doctor.open(ctx); err != nil {
 		return err
 	}
 	s.name = s.model.Name + "/" + string(cmp.Or(s.doctor.Ask, controller.AskChat))
+	return nil
+}
+
+// options are how the model is asked that is named.
+func (s *speaker) options() controller.OllamaOptions {
+	model, ask := asked(s.name)
+	// A stored session has time. When it is of no use to ask on, a Reweave ends by itself.
+	return controller.OllamaOptions{Host: s.host, Model: model, Ask: ask, Breaker: controller.Breaker{Failures: math.MaxInt}}
+}
+
+// isModel reports whether a model is named, which somebody must serve.
+func (s *speaker) isModel() bool { return s.name != "" && s.name != "rules" }
+
+// wellNamed refuses what can be no model or no server before anything is done.
+func (s *speaker) wellNamed() error {
+	if !s.isModel() {
+		return nil
+	}
+	if _, err := controller.NewOllama(s.options()); err != nil {
+		return usageError{err}
+	}
 	return nil
 }
 

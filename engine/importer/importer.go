@@ -186,8 +186,8 @@ func choose(name string, data []byte, want string) (format, error) {
 	if f, ok := detect(name, data); ok {
 		return f, nil
 	}
-	return format{}, fmt.Errorf("%w: it looks like %s; choose with --format among %s",
-		ErrUnknownFormat, looks(data), strings.Join(Formats(), ", "))
+	return format{}, fmt.Errorf("%w: it looks like %s; if it is one, say of which format with --format: ctxweaver import --help lists them",
+		ErrUnknownFormat, looks(data))
 }
 
 // detect is the format that is surest of the data.

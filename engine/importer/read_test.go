@@ -69,7 +69,7 @@ func TestReadErrors(t *testing.T) {
 		{why: "prose says how it begins", data: "Dear Sir,\nhello", want: ErrUnknownFormat, says: `text that begins "Dear Sir,"`},
 		{why: "a program", data: "\x7fELF\x00\x00\x01", want: ErrUnknownFormat, says: "a binary file"},
 		{why: "a web page", data: "<!DOCTYPE html><html>", want: ErrUnknownFormat, says: "a web page"},
-		{why: "the error lists the formats", data: "x", want: ErrUnknownFormat, says: "--format among claude-code-jsonl, "},
+		{why: "the error says how to go on", data: "x", want: ErrUnknownFormat, says: "say of which format with --format"},
 		{why: "a name that is no format", data: small, opts: Options{Format: "gemini"}, want: ErrFormat, says: `"gemini"; there are claude-code-jsonl, `},
 		{why: "more than the limit", data: small, opts: Options{Limit: 100}, want: ErrTooLarge},
 		{why: "a gzip bomb stops at the limit", data: zipped(t, strings.Repeat(" ", 1<<20)), opts: Options{Limit: 1 << 16}, want: ErrTooLarge},
