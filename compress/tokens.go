@@ -62,6 +62,19 @@ func (c *Counter) Count(text string) int {
 	return n
 }
 
+// Behind returns by how many tokens text grows when more is put behind it, without counting it anew: Count(text+more) -
+// Count(text), where more begins with a whole rune. That may be more than Count(more), since the end of text and the
+// beginning of more can make one run, which the encoding divides otherwise.
+func (c *Counter) Behind(text, more string) int {
+	for {
+		piece := next(text)
+		if piece == len(text) {
+			return c.Count(text+more) - c.Count(text)
+		}
+		text = text[piece:]
+	}
+}
+
 func (c *Counter) encoding() *encoding {
 	if c.enc == nil {
 		return encodings[0]

@@ -161,6 +161,33 @@ func TestCountIsExact(t *testing.T) {
 	}
 }
 
+// Law: what is put behind a text adds what the two have more together than the text alone, runs without a boundary included.
+func TestBehind(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	ends := []string{"\n", "\r\n", " ", "\t", "\r", ");", "/", "日", "a", "7", "'", "\u0301", "\xff", ""}
+	beginnings := []string{"\n\n--- from earlier steps ---\n", "\n", "'s", "a", "7", "/", " ", "日本", ""}
+	for _, name := range names {
+		c := counter(t, name)
+		for range 500 {
+			text := ""
+			if r.IntN(10) == 0 {
+				text = strings.Repeat(ends[r.IntN(len(ends))], 700)
+			}
+			for range r.IntN(8) {
+				text += ends[r.IntN(len(ends))]
+			}
+			more := beginnings[r.IntN(len(beginnings))] + beginnings[r.IntN(len(beginnings))]
+			if got, want := c.Behind(text, more), c.Count(text+more)-c.Count(text); got != want {
+				t.Fatalf("seed %d: %s: Behind(%q, %q) = %d, want %d", seed, name, text, more, got, want)
+			}
+		}
+	}
+	if c := counter(t, "cl100k_base"); c.Behind("x);\r\r\r\n", "\n\n-") <= c.Count("\n\n-") {
+		t.Error("no text takes more behind another than alone; then Count would do")
+	}
+}
+
 // sources are this package's own files: ordinary text.
 func sources(t testing.TB) []string {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 // kept, request by request; so it is the same after a restart.
 type desk struct {
 	ranker  *compress.Ranker
-	count   func(string) int // tokens
+	count   *compress.Counter
 	tracker validation.Tracker
 	shape   *shape
 	fed     trail  // what the desk has taken in
@@ -75,12 +75,12 @@ type page struct {
 // fewer than until observations.
 type spared struct{ to, until int }
 
-// part is the text that a list of clips makes, with its tokens.
+// part is the text that a list of clips makes, behind an observation.
 type part struct {
 	clips  []clip
 	sizes  []int // tokens of the clips
 	text   string
-	tokens int
+	tokens int // by which they make longer what they stand behind
 }
 
 // seen is an observation on the desk.
@@ -96,9 +96,9 @@ type seen struct {
 
 func (o seen) handle() Handle { return NewHandle(o.ID, o.place.Call) }
 
-func newDesk(w *compress.Weights, count func(string) int, decided map[NodeID][]decision) *desk {
+func newDesk(w *compress.Weights, count *compress.Counter, decided map[NodeID][]decision) *desk {
 	d := &desk{ranker: compress.NewRanker(w), count: count, decided: decided, at: map[place]int{}, tails: map[int]part{}, shape: newShape()}
-	d.silence.waiting, d.silence.joined = count(notAnswered), count(joined)
+	d.silence.waiting, d.silence.joined = count.Count(notAnswered), count.Count(joined)
 	return d
 }
 
@@ -112,7 +112,7 @@ func (d *desk) take(k kept, n Node) {
 		}
 		o := seen{Node: k.Node, place: place{n.Seq, i}, from: from, to: to, text: c.Observation.Text, tokens: n.Tokens.Observations[i]}
 		o.marker = fmt.Sprintf("[%d lines paged out; recall %s]", n.Lines[i], o.handle())
-		o.marked = d.count(o.marker)
+		o.marked = d.count.Count(o.marker)
 		d.at[o.place] = len(d.seen)
 		d.seen = append(d.seen, o)
 	})
@@ -186,9 +186,9 @@ func (d *desk) pageIn(clips []clip, behind place) {
 	at := d.at[behind]
 	p := part{clips: slices.Concat(d.tails[at].clips, clips)}
 	p.text = d.tail(p.clips)
-	p.tokens = d.count(p.text) + seamTokens
+	p.tokens = d.count.Behind(d.stands(at), p.text)
 	for _, c := range p.clips {
-		p.sizes = append(p.sizes, d.count(d.text(c)))
+		p.sizes = append(p.sizes, d.count.Count(d.text(c)))
 	}
 	d.tails[at] = p
 	for _, r := range d.runs(clips) {
@@ -237,6 +237,14 @@ func (d *desk) tokens(i int) int {
 		return d.seen[i].marked
 	}
 	return d.seen[i].tokens
+}
+
+// stands is the text in the place of an observation, without its tail.
+func (d *desk) stands(i int) string {
+	if d.away(i) {
+		return d.seen[i].marker
+	}
+	return d.seen[i].text
 }
 
 // sight marks the runs that are before the agent.

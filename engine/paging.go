@@ -86,7 +86,7 @@ func (s *Session) decideNext(ctx context.Context, d *desk, r Request, path []kep
 
 // imagine gives a desk as it would be if every request of the path had been woven under the policy.
 func (s *Session) imagine(ctx context.Context, r Request, path []kept) (*desk, error) {
-	d := newDesk(s.engine.opts.Weights, s.engine.count.Count, nil)
+	d := newDesk(s.engine.opts.Weights, s.engine.count, nil)
 	r.At, r.Now, r.Cold, r.Recall = "", time.Time{}, false, nil
 	for i, k := range path {
 		n, err := s.whole(ctx, k)
@@ -163,7 +163,7 @@ func (s *Session) desk(ctx context.Context, p Policy, path []kept) (*desk, error
 		if err != nil {
 			return nil, err
 		}
-		d = newDesk(s.engine.opts.Weights, s.engine.count.Count, decided)
+		d = newDesk(s.engine.opts.Weights, s.engine.count, decided)
 		s.desks[p.String()] = d
 	}
 	for _, k := range path[len(d.fed):] {
@@ -254,7 +254,7 @@ func (d *desk) beginning(i, room int) (clip, int) {
 		if to == 0 {
 			return clip{}, 0
 		}
-		if tokens := d.count(o.text[:to]) + clipOverhead; tokens <= room {
+		if tokens := d.count.Count(o.text[:to]) + clipOverhead; tokens <= room {
 			return clip{o.place, 0, to}, tokens
 		}
 		to = to * 9 / 10
@@ -273,13 +273,26 @@ func (d *desk) shows(c clip) bool {
 	return false
 }
 
-// within drops clips from the end until their text takes no more than room, in tokens: what a run is said to take is an
-// estimate.
+// within drops clips from the end until their text takes no more than room, in tokens, behind the newest observation:
+// what a run is said to take is an estimate.
 func (d *desk) within(clips []clip, room int) []clip {
-	for len(clips) > 0 && d.count(d.tail(clips))+seamTokens > room {
+	for len(clips) > 0 && d.growth(clips) > room {
 		clips = clips[:len(clips)-1]
 	}
 	return clips
+}
+
+// growth is the most that clips take behind the newest observation, which every page-out leaves whole: behind what is
+// paged in there already, or, where a page-out has taken that away, behind the observation's own text.
+func (d *desk) growth(clips []clip) int {
+	at := len(d.seen) - 1
+	alone := d.count.Behind(d.stands(at), d.tail(clips))
+	there, ok := d.tails[at]
+	if !ok {
+		return alone
+	}
+	all := d.count.Behind(d.stands(at), d.tail(slices.Concat(there.clips, clips)))
+	return max(alone, all-there.tokens)
 }
 
 // find gives the observations that handles name, in order, each once.

@@ -160,38 +160,53 @@ func TestPagingHoldsItsBudget(t *testing.T) {
 
 // No message takes more tokens than it is said to, whatever an observation ends with that something is paged in behind.
 func TestTokensOfTails(t *testing.T) {
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
-	const frame = 4
-	for _, encoding := range []string{"o200k_base", "cl100k_base", "p50k_base"} {
-		counter, err := compress.NewCounter(encoding)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := open(t, engine.Options{NoSync: true, Encoding: encoding})
-		s := e.Session("a")
-		tails := 0
-		for _, step := range work(rnd, 60) {
-			o := step.Calls[0].Observation
-			for range rnd.Intn(6) {
-				o.Text += []string{"\r\n", "\n", "\r", " ", "\t", ");", "/", "日"}[rnd.Intn(8)]
-			}
-			appendAll(t, s, step)
-			w, err := s.Weave(context.Background(), engine.Request{Policy: engine.WorkingSet, Budget: 12000})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range w.Messages {
-				tails += strings.Count(m.Content, "--- from earlier steps ---")
-				if n := counter.Count(m.Content); m.Role == "tool" && n+frame > m.Tokens {
-					t.Fatalf("seed %d: %s: %d tokens and a frame are said to be %d: %q", seed, encoding, n, m.Tokens, m.Content)
+	for _, seed := range []int64{
+		1796066562996596065, // ");\r\r\r\n" and the blank line of the heading make one run, of three tokens more
+		time.Now().UnixNano(),
+	} {
+		for _, policy := range []engine.Policy{engine.WorkingSet, engine.Paper(3, 5)} { // which adds the state of the tests
+			rnd := rand.New(rand.NewSource(seed))
+			for _, encoding := range []string{"o200k_base", "cl100k_base", "p50k_base"} {
+				if tails := tokensOfTails(t, rnd, encoding, policy, seed); tails == 0 {
+					t.Errorf("seed %d: %s: nothing was put behind an observation", seed, policy)
 				}
 			}
 		}
-		if tails == 0 {
-			t.Errorf("seed %d: nothing was paged in", seed)
+	}
+}
+
+// tokensOfTails counts the observations that something was put behind.
+func tokensOfTails(t *testing.T, rnd *rand.Rand, encoding string, policy engine.Policy, seed int64) (tails int) {
+	t.Helper()
+	const frame = 4
+	counter, err := compress.NewCounter(encoding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, engine.Options{NoSync: true, Encoding: encoding}).Session("a")
+	for i, step := range work(rnd, 60) {
+		if policy != engine.WorkingSet && i%10 == 0 {
+			step.Calls[0].Args = "go test -v ./login"
+			step.Calls[0].Observation.Text += "--- PASS: TestLogin (0.00s)\n"
+		}
+		for range rnd.Intn(6) {
+			step.Calls[0].Observation.Text += []string{"\r\n", "\n", "\r", " ", "\t", ");", "/", "日"}[rnd.Intn(8)]
+		}
+		appendAll(t, s, step)
+		w, err := s.Weave(context.Background(), engine.Request{Policy: policy, Budget: 12000})
+		if err != nil && policy == engine.WorkingSet {
+			t.Fatal(err)
+		}
+		for _, m := range w.Messages {
+			if n := counter.Count(m.Content); m.Role == "tool" && n+frame > m.Tokens {
+				t.Fatalf("seed %d: %s: %s: %d tokens and a frame are said to be %d: …%q", seed, encoding, policy, n, m.Tokens, m.Content[max(0, len(m.Content)-80):])
+			}
+			if strings.Contains(m.Content, "--- from earlier steps ---") || strings.Contains(m.Content, "\n\nTEST STATUS: ") {
+				tails++
+			}
 		}
 	}
+	return tails
 }
 
 // A request that is made again, with more to say or on a smaller budget, keeps it too, and so does what a budget leaves

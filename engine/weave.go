@@ -242,8 +242,8 @@ type loom struct {
 	newest      int            // index in window.Messages of the newest observation that is whole; 0 is none
 }
 
-// Every message costs a few tokens for its frame, beside its text, and what is put behind an observation may take so many
-// more than it would alone: a line's end and blank lines after it are cut otherwise.
+// Every message costs a few tokens for its frame, beside its text. What is put behind an observation is reckoned to take
+// so many more than it would alone, until it is counted there: a line's end and blank lines after it are cut otherwise.
 const (
 	frameTokens = 4
 	seamTokens  = 2
@@ -345,9 +345,10 @@ func (l *loom) status(text string) {
 		return
 	}
 	text = "\n\n" + text
-	tokens := l.session.engine.count.Count(text) + seamTokens
-	l.window.Messages[l.newest].Content += text
-	l.window.Messages[l.newest].Tokens += tokens
+	newest := &l.window.Messages[l.newest]
+	tokens := l.session.engine.count.Behind(newest.Content, text)
+	newest.Content += text
+	newest.Tokens += tokens
 	l.window.Tokens += tokens
 }
 
