@@ -13,7 +13,10 @@ func newUndo(a *app) *cobra.Command {
 		Short: "Take a page-out back",
 		Long: `Take the newest page-out of a working set back: the agent's next request has whole again what it took, and for
 the next 20 observations no page-out takes that again, unless a budget could not be kept otherwise. Called again
-it takes back the page-out before.`,
+it takes back the page-out before.
+
+It is for agents whose requests are woven by Session.Weave in Go. The commands weave, diff and replay only look: what
+they show as paged out is not so for any agent, and there is nothing to take back.`,
 		Example: "  ctxweaver undo\n  ctxweaver undo fix-discounts --policy workingset:lean",
 		Args:    arguments(0, 1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
