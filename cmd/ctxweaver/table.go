@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
 
 // table lays text out in columns, two spaces apart.
 type table struct {
@@ -8,12 +12,13 @@ type table struct {
 	rows  [][]cell
 }
 
-// column is the head of a column. One with stretch gives way when the table is too wide.
+// column is the head of a column. One with stretch gives way when the table is too wide: it is cut, or wraps.
 type column struct {
 	head    string
 	right   bool // numbers
 	stretch bool
 	name    bool // names differ at either end: they are cut in the middle
+	wrap    bool // goes on in the next line where another would be cut; for what the table is read for
 }
 
 // cell is a piece of text with the colour it is shown in; paint may be nil.
@@ -55,9 +60,47 @@ func (t *table) lines(most int, head func(string) string) []string {
 	}
 	out := []string{t.line(heads, widths)}
 	for _, row := range t.rows {
-		out = append(out, t.line(row, widths))
+		out = append(out, t.wrapped(row, widths)...)
 	}
 	return out
+}
+
+// wrapped are the lines that a row takes.
+func (t *table) wrapped(row []cell, widths []int) []string {
+	var out []string
+	for more := true; more; {
+		now, rest := make([]cell, len(row)), make([]cell, len(row))
+		more = false
+		for i, c := range row {
+			now[i] = c
+			if t.heads[i].wrap {
+				now[i].text, rest[i].text = breakLine(c.text, widths[i])
+				rest[i].paint = c.paint
+				more = more || rest[i].text != ""
+			}
+		}
+		out = append(out, t.line(now, widths))
+		row = rest
+	}
+	return out
+}
+
+// breakLine parts a text at the last blank that leaves no more than most columns before it, or within a word that is
+// longer.
+func breakLine(text string, most int) (line, rest string) {
+	if columns(text) <= most {
+		return text, ""
+	}
+	line = runewidth.Truncate(text, most, "")
+	if line == "" {
+		return text, "" // not even one rune fits
+	}
+	if text[len(line)] != ' ' {
+		if at := strings.LastIndexByte(line, ' '); at > 0 {
+			line = line[:at]
+		}
+	}
+	return line, strings.TrimLeft(text[len(line):], " ")
 }
 
 func (t *table) widths(most int) []int {
@@ -73,11 +116,15 @@ func (t *table) widths(most int) []int {
 		}
 		total += widths[i]
 	}
-	for most > 0 && total > most { // the widest gives way first
-		widest := -1
+	for most > 0 && total > most { // the widest gives way first, and what is read for its own sake counts half
+		widest, broad := -1, 0
 		for i, h := range t.heads {
-			if h.stretch && widths[i] > least && (widest < 0 || widths[i] > widths[widest]) {
-				widest = i
+			w := widths[i]
+			if h.wrap {
+				w /= 2
+			}
+			if h.stretch && widths[i] > least && w > broad {
+				widest, broad = i, w
 			}
 		}
 		if widest < 0 {

@@ -55,6 +55,42 @@ func TestTableInPipe(t *testing.T) {
 	}
 }
 
+// A column that wraps is cut nowhere, and has more room than one that is cut.
+func TestTableWraps(t *testing.T) {
+	for _, test := range []struct {
+		reason, why string
+		most        int
+		want        string
+	}{
+		{"wide enough: one line", "older than the rest", 60, `
+N  WHAT                      WHY
+7  a text that is too long.  older than the rest`},
+		{"too narrow: at blanks", "older than the newest 2 observations", 42, `
+N  WHAT          WHY
+7  a text that…  older than the newest 2
+                 observations`},
+		{"a long word within it", "src/" + strings.Repeat("long/", 6) + "name.go", 36, `
+N  WHAT        WHY
+7  a text th…  src/long/long/long/lo
+               ng/long/long/name.go`},
+		{"a wide rune is not halved", strings.Repeat("日", 9), 24, `
+N  WHAT      WHY
+7  a text …  日日日日日
+             日日日日`},
+		{"no bound: one line", strings.Repeat("word ", 40) + "end", 0, `
+N  WHAT                      WHY
+7  a text that is too long.  ` + strings.Repeat("word ", 40) + "end"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			tab := &table{heads: []column{{head: "N"}, {head: "WHAT", stretch: true}, {head: "WHY", stretch: true, wrap: true}}}
+			tab.add(plain("7", "a text that is too long.", test.why)...)
+			if diff := cmp.Diff(test.want[1:], strings.Join(tab.lines(test.most, nil), "\n")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestShorten(t *testing.T) {
 	for _, test := range []struct {
 		reason, text string
