@@ -29,6 +29,11 @@ const (
 	KindOpinion Kind = "opinion" // what a controller said of a node is unreadable, or its node or parents are lost
 )
 
+// Mendable reports whether Repair makes good what is broken: it follows from the records. Else something is lost.
+func (k Kind) Mendable() bool {
+	return slices.Contains([]Kind{KindCatalog, KindDeleted, KindOrder, KindGraph, KindOpinion}, k)
+}
+
 // Problem is one broken promise.
 type Problem struct {
 	Session string // "" for the store as a whole
@@ -53,6 +58,7 @@ type Report struct {
 	Sessions, Nodes, Bodies, Quads int       // looked at
 	Problems                       []Problem // still there
 	Repaired                       []Problem // were there before Repair
+	Lost                           []Problem // were there before Repair, which could but strike what is lost off the lists
 }
 
 // Check reads the whole store and reports every promise that it finds broken; with none, Problems is
@@ -62,7 +68,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	var c checker
 	err := s.view(ctx, func(txn *badger.Txn) error {
 		if err := verifyTables(s.db); err != nil {
-			c.found("", "", KindTables, "%v; restore the folder from a copy", err)
+			c.found("", "", KindTables, "%v", err)
 		}
 		c.txn = txn
 		entries, err := c.catalog()
@@ -79,14 +85,20 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	return c.Report, err
 }
 
-// verifyTables reads all tables through. Badger panics over some that are damaged.
+// errTable is told instead of what Badger says, which is of its own insides.
+var errTable = errors.New("a part of a table file (.sst) was changed, and what was in it is lost")
+
+// verifyTables reads all tables through. Badger panics over a block that fails its checksum.
 func verifyTables(db *badger.DB) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("a table cannot be read: %v", p)
+		if recover() != nil {
+			err = errTable
 		}
 	}()
-	return db.VerifyChecksum()
+	if db.VerifyChecksum() != nil {
+		err = errTable
+	}
+	return err
 }
 
 // checker looks at one snapshot.
@@ -122,9 +134,12 @@ func (c *checker) catalog() ([]entry, error) {
 			continue
 		}
 		name, err := get(c.txn, kindKey(n, kindName))
-		if err != nil {
-			c.found("", "", KindCatalog, "session number %d is not in it, and its name is lost", n)
-		} else {
+		switch {
+		case err != nil:
+			c.found("", "", KindRecord, "the name of session number %d is lost", n)
+		case r.roots[string(rawID(Root(string(name))))]:
+			c.found("", "", KindRecord, "session number %d has the name of another, %q", n, name)
+		default:
 			c.found(string(name), "", KindCatalog, "the session is not in it")
 		}
 	}

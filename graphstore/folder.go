@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
@@ -119,11 +121,27 @@ func openBadger(dir string, opts *Options) (db *badger.DB, err error) {
 	case err == nil:
 		return db, nil
 	case strings.Contains(err.Error(), "directory lock"):
-		return nil, fmt.Errorf("open %s: %w%s; stop that process or choose another store", dir, ErrLocked, owner(dir))
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("open store: %w", err)
+		return nil, fmt.Errorf("open %s: %w%s; wait for it or stop it, or choose another store", dir, ErrLocked, owner(dir))
+	case barred(dir, err) != err:
+		return nil, barred(dir, err)
+	}
+	if table := tableName.FindString(err.Error()); table != "" && strings.Contains(err.Error(), "checksum") {
+		err = fmt.Errorf("the index of %s was changed, and nothing in that file can be read", table)
 	}
 	return nil, fmt.Errorf("open %s: %w: %w; %s", dir, ErrDamaged, err, startAnew)
+}
+
+var tableName = regexp.MustCompile(`[0-9]+\.sst`)
+
+// barred puts in one line that this user may not write to the folder, whatever it was that failed for it; other errors
+// it leaves alone. Badger takes its lock there and the seal is broken, also where nothing is to be changed.
+func barred(dir string, err error) error {
+	for _, why := range []error{fs.ErrPermission, syscall.EROFS} {
+		if errors.Is(err, why) {
+			return fmt.Errorf("open %s: %w: looking at a store needs to read and write in its folder too; copy the folder, or choose another with --store", dir, why)
+		}
+	}
+	return err
 }
 
 // owner says which process has the folder open, if its lock file tells.
@@ -136,5 +154,26 @@ func owner(dir string) string {
 	case pid == os.Getpid():
 		return " by this process"
 	}
-	return fmt.Sprintf(" by process %d", pid)
+	return fmt.Sprintf(" by process %d%s", pid, command(pid))
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z][\w.-]*$`)
+
+// command is what a process was called as, with its subcommand, in brackets: " (ctxweaver import)". Where the system does
+// not tell it is nothing.
+func command(pid int) string {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return ""
+	}
+	words := strings.Split(string(line), "\x00")
+	words[0] = filepath.Base(words[0])
+	n := 0
+	for n < min(2, len(words)) && plainWord.MatchString(words[n]) {
+		n++
+	}
+	if n == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words[:n], " ") + ")"
 }

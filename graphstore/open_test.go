@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -69,6 +73,43 @@ func TestOpenLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, "s", chain("s", 5)...) // the owner goes on
+}
+
+// Whatever is denied, the folder is named, and what to do.
+func TestOpenBarred(t *testing.T) {
+	denied := []error{
+		&fs.PathError{Op: "open", Path: "x/SEAL-new-3467617552", Err: syscall.EACCES},
+		fmt.Errorf("open store: %w", &fs.PathError{Op: "mkdir", Path: "x", Err: syscall.EROFS}),
+	}
+	if dir := t.TempDir(); os.Geteuid() > 0 { // root may all
+		s, err := Open(dir, nil)
+		if err == nil {
+			err = errors.Join(s.Close(), os.Chmod(dir, 0o500))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Open(dir, nil)
+		denied = append(denied, err, os.Chmod(dir, 0o700))
+	}
+	for _, err := range slices.DeleteFunc(denied, func(err error) bool { return err == nil }) {
+		if got := barred("x", err); !strings.HasSuffix(got.Error(), "copy the folder, or choose another with --store") || strings.Contains(got.Error(), "SEAL") {
+			t.Error(got)
+		}
+	}
+	if err := errors.New("other"); barred("x", err) != err {
+		t.Error("another error became one of permission")
+	}
+}
+
+// A process is named as it was called, its subcommand too, and nothing that follows.
+func TestCommand(t *testing.T) {
+	if got := command(os.Getpid()); runtime.GOOS == "linux" && got != " (graphstore.test)" {
+		t.Errorf("this process is%s", got)
+	}
+	if got := command(-1); got != "" {
+		t.Errorf("no process is%s", got)
+	}
 }
 
 func TestClosedStore(t *testing.T) {

@@ -28,8 +28,12 @@ func (s *Store) Repair(ctx context.Context) (Report, error) {
 		return before, err
 	}
 	for _, p := range before.Problems {
-		if !slices.Contains(after.Problems, p) {
+		switch {
+		case slices.Contains(after.Problems, p):
+		case p.Kind.Mendable():
 			after.Repaired = append(after.Repaired, p)
+		default:
+			after.Lost = append(after.Lost, p)
 		}
 	}
 	return after, nil

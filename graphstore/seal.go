@@ -112,9 +112,9 @@ func (s seal) compare(dir string) error {
 		switch {
 		case got == want:
 		case table: // Badger reads what is whole in it
-			return fmt.Errorf("%s is not as it was; restore the folder from a copy, or delete %s to open what is left", name, sealFile)
+			return fmt.Errorf("%s was changed or damaged; restore the folder from a copy, or delete %s to open what is left, and see what that is with ctxweaver check", name, filepath.Join(dir, sealFile))
 		default:
-			return fmt.Errorf("%s is not as it was; %s", name, startAnew)
+			return fmt.Errorf("%s was changed or damaged; %s", name, startAnew)
 		}
 	}
 	return s.compareManifest(dir)

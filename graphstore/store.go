@@ -62,7 +62,7 @@ func Open(dir string, opts *Options) (*Store, error) {
 	if opts.InMemory {
 		dir = ""
 	} else if err := claim(dir); err != nil {
-		return nil, err
+		return nil, barred(dir, err)
 	}
 	db, err := openBadger(dir, opts)
 	if err != nil {

@@ -24,7 +24,7 @@ is lost for good is named, and the exit code is then 1. Nothing is thrown away b
 					return err
 				}
 				p.stop()
-				return a.health(r, "What is left is lost: import the sessions again, or restore the folder from a copy.")
+				return a.health(r)
 			})
 		},
 	}

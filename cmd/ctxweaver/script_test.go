@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -57,6 +60,8 @@ func scripts(dir string) testscript.Params {
 			"compress": compressFile,
 			"occupy":   occupy,
 			"damage":   damage,
+			"tear":     tear,
+			"copies":   copies,
 			"await":    await,
 			"append":   appendFile,
 			"embedder": embedder,
@@ -114,6 +119,31 @@ func damage(ts *testscript.TestScript, _ bool, args []string) {
 		return nil
 	}))
 	ts.Check(db.Close())
+}
+
+// copies is "copies FILE N DIR": N files like it in a new folder.
+func copies(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	dir := ts.MkAbs(args[2])
+	ts.Check(os.Mkdir(dir, 0o755))
+	for i := range n {
+		ts.Check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("copy%02d.json", i)), []byte(ts.ReadFile(args[0])), 0o644))
+	}
+}
+
+// tear is "tear DIR": the first bytes of the tables there, where the catalog is, are changed, and the seal stays.
+func tear(ts *testscript.TestScript, _ bool, args []string) {
+	tables, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*.sst"))
+	ts.Check(err)
+	for _, table := range tables {
+		data, err := os.ReadFile(table)
+		ts.Check(err)
+		for i := range 40 {
+			data[i] ^= 0x55
+		}
+		ts.Check(os.WriteFile(table, data, 0o600))
+	}
 }
 
 // await is "await REGEXP FILE": it waits until the file holds it.
