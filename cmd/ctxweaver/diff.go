@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,9 @@ func newDiff(a *app) *cobra.Command {
 		Short: "Compare the contexts of two requests or two policies, or the opinions of two controllers",
 		Long: `Compare two contexts of a session: those of two requests under one policy (--at and --and), or those of one request
 under two policies (--with). It says what became of each observation that stands differently, and what the two have
-in common from their start, which is what a cache could serve.
+in common from their start, which is what a cache could serve. "Now lines 3-9 behind step 19" are lines of an omitted
+observation that are shown again behind the one of step 19; those of which only the placeholder is another one
+are not listed but counted.
 
 Or, with --controllers, compare what two controllers said that its steps rest on (see reweave): of each step the parents
 that both have, and those that only one has.
@@ -45,7 +48,10 @@ that both have, and those that only one has.
 				}
 				return a.diffOpinions(cmd.Context(), firstOf(args), c.controllers)
 			}
-			if (c.and == "") == (c.with == "") {
+			if c.and != "" && c.with != "" {
+				return usage("--and compares two requests and --with two policies; give one of --and and --with")
+			}
+			if c.and == "" && c.with == "" {
 				return usage("say what to compare with: --and STEP, another request, --with POLICY, another policy, or --controllers A,B")
 			}
 			return a.diff(cmd.Context(), firstOf(args), c)
@@ -111,45 +117,72 @@ func (a *app) diff(ctx context.Context, want string, c comparing) error {
 }
 
 func (a *app) printDiff(t thread, d engine.Difference, windows [2]*engine.Window, names [2]string) {
-	tab := table{heads: []column{{head: "STEP", right: true}, {head: "WAS", stretch: true}, {head: "IS", stretch: true}, {head: "TOKENS", right: true},
-		{head: "WHAT", stretch: true}, {head: "WHY", stretch: true}}}
+	tab := table{heads: []column{{head: "STEP", right: true}, {head: "CHANGE", stretch: true, wrap: true}, {head: "TOKENS", right: true},
+		{head: "WHAT", stretch: true}, {head: "WHY", stretch: true, wrap: true}}}
+	alike, tokens := 0, 0 // but for the placeholder
 	for _, c := range d.Changes {
-		n := t.path[c.Seq]
-		step := fmt.Sprint(c.Seq)
-		if c.Call >= 0 && len(n.Step.Calls) > 1 {
-			step = fmt.Sprintf("%d.%d", c.Seq, c.Call+1)
+		change := changed(c.A, c.B)
+		if change == "" {
+			alike++
+			tokens += c.B.Tokens - c.A.Tokens
+			continue
 		}
+		n := t.path[c.Seq]
 		why := c.B.Reason
 		if c.B.Fate == "" {
 			why = c.A.Reason
 		}
-		tab.add(plain(step, stands(c.A), stands(c.B), fmt.Sprintf("%+d", c.B.Tokens-c.A.Tokens), done(n, t.info.Dir), oneLine(why))...)
+		tab.add(plain(numbered(n, c.Call), change, fmt.Sprintf("%+d", c.B.Tokens-c.A.Tokens), done(n, t.info.Dir), oneLine(why))...)
+	}
+	if len(tab.rows) > 0 {
+		a.printTable(&tab)
+	}
+	if alike > 0 {
+		a.print("%s omitted in both, with another placeholder: %+d tokens", observations(alike, "is", "are"), tokens)
+	}
+	if a.quiet {
+		return
 	}
 	if len(d.Changes) > 0 {
-		a.printTable(&tab)
 		a.print("")
 	}
 	for i, w := range windows {
 		a.print("%s: %d messages, %s tokens", names[i], len(w.Messages), count(w.Tokens))
 	}
-	a.print("in common from the start: %d messages, %s tokens; %s otherwise", d.Messages, count(d.Tokens), stand(len(d.Changes)))
+	a.print("in common from the start: %d messages, %s tokens; %s otherwise", d.Messages, count(d.Tokens), observations(len(d.Changes), "stands", "stand"))
 }
 
-func stand(n int) string {
+// observations counts them, with the verb for one or for several.
+func observations(n int, one, several string) string {
 	if n == 1 {
-		return "1 observation stands"
+		return "1 observation " + one
 	}
-	return fmt.Sprintf("%d observations stand", n)
+	return fmt.Sprintf("%d observations %s", n, several)
 }
 
-// stands says in few words how an observation stands.
-func stands(s engine.Sight) string {
+// changed says what differs between two sights of an observation; "" is nothing but the tokens of what stands for it.
+func changed(a, b engine.Sight) string {
+	var said []string
+	if a.Fate != b.Fate {
+		said = append(said, fate(a)+" → "+fate(b))
+	}
+	if in := without(b.In, a.In); len(in) > 0 {
+		said = append(said, "now "+lines(in))
+	}
+	if out := without(a.In, b.In); len(out) > 0 {
+		said = append(said, "no longer "+lines(out))
+	}
+	return strings.Join(said, "; ")
+}
+
+func fate(s engine.Sight) string {
 	if s.Fate == "" {
 		return "not there"
 	}
-	out := []string{string(s.Fate)}
-	for _, p := range s.In {
-		out = append(out, fmt.Sprintf("lines %d-%d behind %d", p.FromLine, p.ToLine, p.Seq))
-	}
-	return strings.Join(out, ", ")
+	return string(s.Fate)
+}
+
+// without are the parts that others do not have.
+func without(parts, others []engine.Part) []engine.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p engine.Part) bool { return slices.Contains(others, p) })
 }
