@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,7 @@ func (a *app) answer(t thread, hits []hit, none string) error {
 		return nil
 	}
 	v := logView{style: a.style(), ascii: ascii()}
-	tab := table{heads: []column{{head: ""}, {head: "STEP", right: true}, {head: "ID"}, {head: "ACTION"}, {head: "WHAT", stretch: true}, {head: "WHY", stretch: true}}}
+	tab := table{heads: []column{{head: ""}, {head: "STEP", right: true}, {head: "ID"}, {head: "ACTION"}, {head: "WHAT", stretch: true}, {head: "WHY", stretch: true, wrap: true}}}
 	for _, h := range hits {
 		row := plain("", fmt.Sprint(h.Seq), string(h.ID[:7]), h.node.Action, v.plain(done(h.node, t.info.Dir)), v.plain(oneLine(h.Why)))
 		row[0] = cell{glyphOf(h.Label, v.ascii), func(text string) string { return v.label(h.Label, text) }}
@@ -236,10 +237,11 @@ func newFailed(a *app) *cobra.Command {
 	}
 }
 
-// failed says of each test that failed which step fixed it.
+// failed says of each test that failed which step fixed it: "fixed by 12: TestA, TestB; open: TestC".
 func (t thread) failed(f query.Failure) hit {
 	h := t.hit(f.ID, "")
-	var said []string
+	var words []string
+	tests := map[string][]string{} // by word
 	for _, test := range f.Tests {
 		it, word := fix{Test: test.Test}, "open"
 		if test.FixedBy != "" {
@@ -248,9 +250,15 @@ func (t thread) failed(f query.Failure) hit {
 			word = fmt.Sprintf("fixed by %d", by.Seq)
 		}
 		h.Fixes = append(h.Fixes, it)
-		said = append(said, fmt.Sprintf("%s (%s)", test.Test, word))
+		if tests[word] == nil {
+			words = append(words, word)
+		}
+		tests[word] = append(tests[word], test.Test)
 	}
-	h.Why = strings.Join(said, ", ")
+	for i, word := range words {
+		words[i] = word + ": " + strings.Join(tests[word], ", ")
+	}
+	h.Why = strings.Join(words, "; ")
 	return h
 }
 
@@ -304,12 +312,29 @@ func newUsing(a *app) *cobra.Command {
 	}
 }
 
-// where says in which parts of a step a word stands, with the line around it.
+// where says in which parts of a step a word stands, with what is around it in its line.
 func where(places []query.Place, word string) string {
 	var said []string
 	for _, p := range places {
-		from := max(0, strings.Index(p.Line, word)-40)
-		said = append(said, p.Part+": "+shorten(oneLine(strings.ToValidUTF8(p.Line[from:], "")), 100))
+		said = append(said, p.Part+": "+around(p, word))
 	}
 	return strings.Join(said, "; ")
+}
+
+// about is how many columns of its line an excerpt shows on each side of a word.
+const about = 36
+
+var (
+	blanks = regexp.MustCompile(`\s+`)
+	// unescaped reads what JSON escapes in a call's arguments.
+	unescaped = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\/`, `/`, `\n`, " ", `\r`, " ", `\t`, " ")
+)
+
+// around is the excerpt of a line that has the word in its middle.
+func around(p query.Place, word string) string {
+	before, after, _ := strings.Cut(p.Line, word)
+	if p.Part == "call" {
+		before, after = unescaped.Replace(before), unescaped.Replace(after)
+	}
+	return oneLine(shortenFront(blanks.ReplaceAllString(before, " "), about) + word + shorten(blanks.ReplaceAllString(after, " "), about))
 }

@@ -83,6 +83,15 @@ func shorten(text string, most int) string {
 	return runewidth.Truncate(text, most, "…")
 }
 
+// shortenFront cuts the beginning of the text, so that its end takes so many columns.
+func shortenFront(text string, most int) string {
+	over := columns(text) - most
+	if over <= 0 {
+		return text
+	}
+	return runewidth.TruncateLeft(text, over+1, "…")
+}
+
 // shortenName cuts the middle out of a name that is too long.
 func shortenName(name string, most int) string {
 	if columns(name) <= most || most < 3 {
