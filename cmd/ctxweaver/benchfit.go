@@ -97,6 +97,13 @@ func (a *app) benchFit(ctx context.Context, args []string, b benchFit) error {
 	}); err != nil {
 		return cancelled(ctx, err)
 	}
+	if a.json {
+		calls := 0
+		for _, s := range sessions {
+			calls += s.Calls
+		}
+		return a.printJSON(map[string]any{"weights": b.out, "folds": b.folds, "sessions": len(sessions), "calls": calls, "rows": w.Rows, "taken": w.Taken})
+	}
 	if !a.quiet {
 		fmt.Fprintf(a.err, "Wrote weights fitted on %s: %d examples, something taken of %d.\n", w.FittedOn, w.Rows, w.Taken)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -245,6 +246,7 @@ func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m con
 		}
 		begun = v
 	}
+	a.announce("Examining %s by %s; this may take minutes.", m.Name, cmp.Or(d.Ask, controller.AskChat))
 	var bar *progress
 	part, done := "", 0
 	v, err := exam.Resume(ctx, o, begun, func(p controller.Progress) {
@@ -267,13 +269,16 @@ func (a *app) verdict(ctx context.Context, d doctor, o *controller.Ollama, m con
 
 // tellVerdict says what was found, and what follows.
 func (a *app) tellVerdict(v controller.Verdict) {
+	p, w, c := v.Planted, v.Written, v.Context
+	if p.Invalid == v.ParentsWhy { // it is told at the end
+		p.Invalid = ""
+	}
 	yes := func(ok bool) state {
 		if ok {
 			return fine
 		}
 		return bad
 	}
-	p, w, c := v.Planted, v.Written, v.Context
 	summaries := symptom{"summaries", yes(v.Summaries), fmt.Sprintf("%d of %d have the wanted form; %d of their %d specific words are invented; checked, %d are left with %d, and %d hold what a later step needs%s", w.Valid, w.Of, w.Invented, w.Words, w.Kept, w.Passed, w.Telling, unasked(w.Cut, v.Exam.Steps-w.Of))}
 	if w.Of == 0 {
 		summaries = symptom{"summaries", absent, v.SummariesWhy}

@@ -431,7 +431,8 @@ func (a *app) consult(ctx context.Context, in *intake, sessions []importedSessio
 	for _, s := range sessions {
 		steps += s.Steps
 	}
-	bar := a.progress("ask "+in.name, steps)
+	a.announce("Asking %s about some of %s; this may take minutes.", in.name, plural(steps, "step"))
+	bar := a.progress("ask "+in.name+": steps", steps)
 	defer bar.stop()
 	r := engine.Reweaving{By: in.name, Adopt: true, Trust: in.trust, Each: func(engine.Node, engine.Opinion) { bar.add(1) }}
 	if in.cascade.Chooser != nil {

@@ -69,6 +69,9 @@ func (a *app) reweave(ctx context.Context, want string, r *reweave) error {
 			return errReported
 		}
 	}
+	if !r.adopt && !r.rules {
+		a.warn(&r.speaker, summaries)
+	}
 	w := r.reweaving(parents, summaries)
 	w.Adopt, w.Trust = r.adopt, !r.noGate
 	return a.with(ctx, func(e *engine.Engine) error {
@@ -76,7 +79,10 @@ func (a *app) reweave(ctx context.Context, want string, r *reweave) error {
 		if err != nil {
 			return err
 		}
-		bar := a.progress("ask", info.Nodes)
+		if !r.rules {
+			a.announce("Asking %s about %s; this may take minutes.", r.name, plural(info.Nodes, "step"))
+		}
+		bar := a.progress("ask "+r.name+": steps", info.Nodes)
 		defer bar.stop()
 		w.Each = func(engine.Node, engine.Opinion) { bar.add(1) }
 		sum, err := e.Session(info.Name).Reweave(ctx, w)

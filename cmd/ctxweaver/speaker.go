@@ -104,6 +104,16 @@ func (a *app) trusted(ctx context.Context, s *speaker, parents, summaries bool) 
 	if err != nil {
 		return false, false, cancelled(ctx, err)
 	}
+	if refused := refusals(v, parents, summaries); refused != "" {
+		a.complain(s.name + ": Refused " + refused + "; the engine goes on by rules.")
+	}
+	s.doctor.Digest = v.Digest
+	s.ollama, err = controller.NewOllama(s.doctor.OllamaOptions)
+	return parents && v.Parents, summaries && v.Summaries, err
+}
+
+// refusals says for what of that which is wanted a model is refused, and why; "" for nothing.
+func refusals(v controller.Verdict, parents, summaries bool) string {
 	var refused []string
 	if parents && !v.Parents {
 		refused = append(refused, "for parents: "+oneLine(v.ParentsWhy))
@@ -111,10 +121,20 @@ func (a *app) trusted(ctx context.Context, s *speaker, parents, summaries bool) 
 	if summaries && !v.Summaries {
 		refused = append(refused, "for summaries: "+oneLine(v.SummariesWhy))
 	}
-	if len(refused) > 0 {
-		a.complain(s.name + ": Refused " + strings.Join(refused, "; ") + "; the engine goes on by rules.")
+	return strings.Join(refused, "; ")
+}
+
+// warn says of a model that is asked for an opinion alone if it is known to be of little use. It is not examined for that.
+func (a *app) warn(s *speaker, summaries bool) {
+	kept, err := controller.UserVerdicts()
+	if err != nil {
+		return // there is no verdict to tell of
 	}
-	s.doctor.Digest = v.Digest
-	s.ollama, err = controller.NewOllama(s.doctor.OllamaOptions)
-	return parents && v.Parents, summaries && v.Summaries, err
+	v, known, err := kept.Find(controller.Exam{}, s.ollama, s.model)
+	if err != nil || !known {
+		return // doctor tells of a verdict that cannot be read
+	}
+	if refused := refusals(v, true, summaries); refused != "" {
+		a.complain(s.name + ": its examination refused it " + refused + "; it is asked for an opinion all the same")
+	}
 }
