@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -12,23 +13,29 @@ import (
 	"github.com/ctxweaver/ctxweaver/engine"
 )
 
-// pickSession finds the session that want names: by its name, by a prefix of it that no other has, or else
-// by a piece of it that no other has. "" is the only session there is.
+// pickSession finds the session that want names: by its name, or by what no other has: a prefix of the name, a piece of
+// it, of the name of the file it came from, or of what it is about. "" is the only session there is.
 func pickSession(infos []engine.SessionInfo, want string) (engine.SessionInfo, error) {
 	if len(infos) == 0 {
 		return engine.SessionInfo{}, errors.New("the store has no sessions yet; fill it with ctxweaver import")
 	}
 	if want == "" && len(infos) > 1 {
-		return engine.SessionInfo{}, usage("say which session: the store has %d, among them %s", len(infos), someNames(infos))
+		return engine.SessionInfo{}, usage("say which session: the store has %d; ctxweaver sessions lists them", len(infos))
 	}
-	for _, fits := range []func(string) bool{
-		func(name string) bool { return name == want },
-		func(name string) bool { return strings.HasPrefix(name, want) },
-		func(name string) bool { return strings.Contains(name, want) },
+	for _, fits := range []func(engine.SessionInfo) bool{
+		func(info engine.SessionInfo) bool { return info.Name == want },
+		func(info engine.SessionInfo) bool { return strings.HasPrefix(info.Name, want) },
+		func(info engine.SessionInfo) bool { return strings.Contains(info.Name, want) },
+		func(info engine.SessionInfo) bool {
+			return info.Source != "" && strings.Contains(filepath.Base(info.Source), want)
+		},
+		func(info engine.SessionInfo) bool {
+			return strings.Contains(strings.ToLower(what(info)), strings.ToLower(want))
+		},
 	} {
 		var found []engine.SessionInfo
 		for _, info := range infos {
-			if fits(info.Name) {
+			if fits(info) {
 				found = append(found, info)
 			}
 		}
@@ -39,7 +46,7 @@ func pickSession(infos []engine.SessionInfo, want string) (engine.SessionInfo, e
 			return engine.SessionInfo{}, fmt.Errorf("%q fits %d sessions: %s", want, len(found), someNames(found))
 		}
 	}
-	return engine.SessionInfo{}, fmt.Errorf("no session is named like %q; there are %s", want, someNames(infos))
+	return engine.SessionInfo{}, fmt.Errorf("no session is named like %q, nor its file or title; ctxweaver sessions lists them", want)
 }
 
 // someNames lists up to five.

@@ -15,14 +15,14 @@ import (
 
 func newRemove(a *app) *cobra.Command {
 	var age string
-	var yes bool
+	var yes, dry bool
 	cmd := &cobra.Command{
 		Use:   "rm [SESSION]...",
 		Short: "Remove sessions with all their steps",
 		Long: `Remove sessions with all their steps: those that are named, or those whose newest step is some time old. That goes by
 the trace's own clock, where it has one, as sessions shows it, and not by when it was imported. It asks before it
-does, unless --yes is given. Run gc afterwards to give the space back at once.`,
-		Example: "  ctxweaver rm fix-discounts\n  ctxweaver rm --older-than 30d --yes",
+does, unless --yes is given; with --dry-run it only says what it would remove. Run gc afterwards to give the space back at once.`,
+		Example: "  ctxweaver rm fix-discounts\n  ctxweaver rm --older-than 30d --dry-run",
 		Args:    arguments(0, -1), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var before time.Time
@@ -47,12 +47,16 @@ does, unless --yes is given. Run gc afterwards to give the space back at once.`,
 				if err != nil {
 					return err
 				}
+				if dry {
+					return a.wouldRemove(doomed)
+				}
 				return a.remove(cmd.Context(), e, doomed, yes)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&age, "older-than", "", "those whose newest step is so old by the trace's own clock, such as 12h, 30d or 2w")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&dry, "dry-run", "n", false, "say what would be removed, and remove nothing")
 	return cmd
 }
 
@@ -91,13 +95,33 @@ func doomed(infos []engine.SessionInfo, names []string, before time.Time) ([]eng
 	return out, nil
 }
 
-func (a *app) remove(ctx context.Context, e *engine.Engine, doomed []engine.SessionInfo, yes bool) error {
-	steps := 0
-	var names []string
+// wouldRemove lists what is to be removed.
+func (a *app) wouldRemove(doomed []engine.SessionInfo) error {
+	names, steps := sum(doomed)
+	if a.json {
+		return a.printJSON(map[string]any{"would_remove": names, "steps": steps})
+	}
 	for _, info := range doomed {
+		a.print("%s", oneLine(info.Name))
+	}
+	if !a.quiet {
+		a.print("Would remove %s with %s.", plural(len(doomed), "session"), plural(steps, "step"))
+	}
+	return nil
+}
+
+// sum gives the names of sessions, never nil, and all their steps.
+func sum(infos []engine.SessionInfo) (names []string, steps int) {
+	names = []string{}
+	for _, info := range infos {
 		steps += info.Nodes
 		names = append(names, info.Name)
 	}
+	return names, steps
+}
+
+func (a *app) remove(ctx context.Context, e *engine.Engine, doomed []engine.SessionInfo, yes bool) error {
+	names, steps := sum(doomed)
 	what := fmt.Sprintf("%s (%s) with %s", plural(len(doomed), "session"), someNames(doomed), plural(steps, "step"))
 	switch {
 	case len(doomed) == 0 || yes:
@@ -118,9 +142,6 @@ func (a *app) remove(ctx context.Context, e *engine.Engine, doomed []engine.Sess
 		}
 	}
 	if a.json {
-		if names == nil {
-			names = []string{}
-		}
 		return a.printJSON(map[string]any{"removed": names, "steps": steps})
 	}
 	if len(doomed) == 0 {

@@ -14,6 +14,8 @@ func newSessions(a *app) *cobra.Command {
 		Use:     "sessions",
 		Aliases: []string{"ls"},
 		Short:   "List the sessions in the store, newest first",
+		Long: `List the sessions in the store, newest first. Other commands take a session by its name, or by what no other has: the
+beginning or a piece of its name, a piece of the name of the file that it came from, or of what it is about.`,
 		Example: "  ctxweaver sessions\n  ctxweaver sessions --json",
 		Args:    arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
