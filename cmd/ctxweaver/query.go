@@ -321,8 +321,11 @@ func where(places []query.Place, word string) string {
 	return strings.Join(said, "; ")
 }
 
-// about is how many columns of its line an excerpt shows on each side of a word.
-const about = 36
+// An excerpt of the line of a word shows so many columns, and so many of them at most before the word.
+const (
+	excerpt = 100
+	leading = 36
+)
 
 var (
 	blanks = regexp.MustCompile(`\s+`)
@@ -330,11 +333,12 @@ var (
 	unescaped = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\/`, `/`, `\n`, " ", `\r`, " ", `\t`, " ")
 )
 
-// around is the excerpt of a line that has the word in its middle.
+// around is the excerpt of a line that has the word, with what is around it.
 func around(p query.Place, word string) string {
 	before, after, _ := strings.Cut(p.Line, word)
 	if p.Part == "call" {
 		before, after = unescaped.Replace(before), unescaped.Replace(after)
 	}
-	return oneLine(shortenFront(blanks.ReplaceAllString(before, " "), about) + word + shorten(blanks.ReplaceAllString(after, " "), about))
+	before = shortenFront(blanks.ReplaceAllString(before, " "), leading) + word
+	return oneLine(before + shorten(blanks.ReplaceAllString(after, " "), excerpt-columns(before)))
 }

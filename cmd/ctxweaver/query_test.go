@@ -15,7 +15,7 @@ func TestAround(t *testing.T) {
 	long := strings.Repeat("abcd ", 200)
 	for _, test := range []struct{ reason, part, line, want string }{
 		{"the line is short", "observation", "if Max {", "if Max {"},
-		{"far in a long line", "observation", long + "Max" + long, "…abcd abcd abcd abcd abcd abcd abcd Max" + "abcd abcd abcd abcd abcd abcd abcd …"},
+		{"far in a long line", "observation", long + "Max" + long, "…abcd abcd abcd abcd abcd abcd abcd Max" + strings.Repeat("abcd ", 12) + "…"},
 		{"indentation takes no room", "observation", strings.Repeat("\t", 50) + "if a > Max {", "if a > Max {"},
 		{"escapes of arguments are read", "call", `bash {"command": "cat \"a\"\nsed C:\\new Max\n\techo"}`, `…sh {"command": "cat "a" sed C:\new Max echo"}`},
 		{"a cut never leaves half of one", "call", `bash {"command": "` + strings.Repeat(`\n`, 99) + "Max", `bash {"command": " Max`},
