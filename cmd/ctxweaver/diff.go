@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ctxweaver/ctxweaver/engine"
 )
@@ -54,7 +55,7 @@ that both have, and those that only one has.
 			if c.and == "" && c.with == "" {
 				return usage("say what to compare with: --and STEP, another request, --with POLICY, another policy, or --controllers A,B")
 			}
-			return a.diff(cmd.Context(), firstOf(args), c)
+			return a.diff(cmd.Context(), cmd.Flags(), firstOf(args), c)
 		},
 	}
 	f := cmd.Flags()
@@ -68,7 +69,7 @@ that both have, and those that only one has.
 	return cmd
 }
 
-func (a *app) diff(ctx context.Context, want string, c comparing) error {
+func (a *app) diff(ctx context.Context, flags *pflag.FlagSet, want string, c comparing) error {
 	var policies [2]engine.Policy
 	for i, spec := range []string{c.policy, c.with} {
 		if spec == "" {
@@ -89,6 +90,7 @@ func (a *app) diff(ctx context.Context, want string, c comparing) error {
 		return err
 	}
 	a.weights = weights
+	a.tellIdle(flags, policies[:]...)
 	return a.with(ctx, func(e *engine.Engine) error {
 		t, err := load(ctx, e, want)
 		if err != nil {

@@ -68,6 +68,7 @@ the agent was idle is not used.
 				return err
 			}
 			r.options = engine.ReplayOptions{First: r.first, Budget: under.Budget, Prices: under.Prices, Strategy: under.Strategy, Weights: weights}
+			a.tellIdle(cmd.Flags(), r.policies...)
 			return a.replay(cmd.Context(), args[0], r)
 		},
 	}

@@ -44,6 +44,7 @@ and the exit code is 1.
 				return err
 			}
 			a.weights = weights
+			a.tellIdle(cmd.Flags(), policy)
 			return a.with(cmd.Context(), func(e *engine.Engine) error {
 				t, err := load(cmd.Context(), e, firstOf(args))
 				if err != nil {
