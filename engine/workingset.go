@@ -24,9 +24,9 @@ type level struct {
 }
 
 var levels = map[string]level{
-	"lean":    {keep: 3, apart: 15, trigger: 14000, patience: 0.5, small: 50, carry: 1, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 2.5e-3, Alpha: 0.7, Dup: 1, Cap: 3000}},
-	"default": {keep: 4, apart: 20, trigger: 14000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 8e-4, Alpha: 0.7, Dup: 0.5, Cap: 4000}},
-	"rich":    {keep: 4, apart: 20, trigger: 20000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 3.1e-4, Alpha: 0.7, Dup: 0.5, Cap: 5000}},
+	"lean":    {keep: 2, apart: 15, trigger: 14000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 2.75e-3, Alpha: 0.7, Dup: 0.5, Cap: 3000}},
+	"default": {keep: 3, apart: 20, trigger: 14000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 1e-3, Alpha: 0.7, Dup: 0.5, Cap: 4000}},
+	"rich":    {keep: 4, apart: 20, trigger: 20000, patience: 0.5, small: 50, carry: 0.7, remaining: 0.5, learning: 0.25, choice: compress.Choice{Threshold: 4.5e-4, Alpha: 0.7, Dup: 0.5, Cap: 5000}},
 }
 
 const (
@@ -52,7 +52,7 @@ const (
 	tightApart    = 20
 	tightCap      = 3000
 	tightChoice   = 20000 // tokens of budget with which the threshold is as without one
-	tightLowest   = 0.6   // of the threshold
+	tightLowest   = 0.75  // of the threshold
 )
 
 // under is the level as a budget changes it.

@@ -20,15 +20,30 @@ import (
 )
 
 // What an example is. After each call, every run that is older than the newest fresh observations is one: what do the
-// next horizon calls take from it? Each thing they take is credited to the newest run that has it.
+// next horizon calls take from it? Each thing they take is credited to the newest run that has it. What is paged in
+// stays for the rest of an epoch, so the horizon is long.
+//
+// A ranker chooses among what is paged out, which is mostly old, and most of what calls take is new. So an example
+// counts by how likely its run is away: a page-out comes after every epoch, the first when there is one to leave, and
+// leaves the newest kept observations.
 const (
 	warmUp  = 4    // calls before the first example
 	last    = 400  // calls of one session; a session of thousands would be most of what there is to learn
 	fresh   = 3    // newest observations, which nobody pages out
-	horizon = 3    // calls
-	later   = 0.7  // what the next call after counts, and so on
+	horizon = 8    // calls
+	later   = 0.8  // what the next call after counts, and so on
 	untaken = 0.12 // share of the runs that nothing was taken from which become examples, as there are so many
+
+	kept  = 4   // observations
+	epoch = 20  // observations
+	here  = 0.1 // what an example counts of which it is certain that its run is not away
 )
+
+// away is what an example counts after so many observations, if its run is of that one.
+func away(observation, observed int) float64 {
+	moments := min(observed-observation-kept, observed-epoch-kept+1, epoch) // since when a page-out would have taken it
+	return here + (1-here)*float64(max(0, moments))/epoch
+}
 
 // Set holds examples by session.
 type Set struct{ examples map[string][]compress.Example }
@@ -104,12 +119,13 @@ func examples(ctx context.Context, s evidence.Session) ([]compress.Example, erro
 		}
 		taken := ahead(took[turn:min(len(took), turn+horizon)])
 		for i := 0; i < r.Len() && r.Run(i).Observation < observed-fresh; i++ {
-			e := compress.Example{Taken: taken[i]}
+			count := away(r.Run(i).Observation, observed)
+			e := compress.Example{Taken: count * taken[i]}
 			if e.Taken == 0 {
 				if random.Float64() > untaken {
 					continue
 				}
-				e.Weight = 1 / untaken
+				e.Weight = count / untaken
 			}
 			if e.Features = r.Features(i); e.Features != nil {
 				out = append(out, e)

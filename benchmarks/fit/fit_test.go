@@ -68,11 +68,11 @@ func studied(t testing.TB, s evidence.Session) []engine.Node {
 	return nodes
 }
 
-// TestTaken proves what a run is said to be worth: most just before it is used, less before that, and nothing
-// when the use is further away or past.
+// TestTaken proves what a run is said to be worth that is surely away: most just before it is used, less before that,
+// and nothing when the use is further away or past.
 func TestTaken(t *testing.T) {
 	steps := []engine.Step{step("", "cat", "a.go", "a line about only_here\n")}
-	for range 8 {
+	for range 60 {
 		steps = append(steps, step("", "ls", "", "nothing\n"))
 	}
 	steps = append(steps, step("", "grep", "only_here", "one hit\n"), step("", "ls", "", "nothing\n"))
@@ -84,13 +84,32 @@ func TestTaken(t *testing.T) {
 	for _, e := range collect(t, s).examples[s.Hash] {
 		if e.Taken > 0 {
 			got = append(got, e.Taken)
-		} else if math.Abs(e.Weight-1/untaken) > 1e-9 {
-			t.Errorf("one of which nothing was taken stands for %v", e.Weight)
 		}
 	}
-	want := []float64{later * later, later, 1}
+	var want []float64
+	for n := horizon - 1; n >= 0; n-- {
+		want = append(want, math.Pow(later, float64(n)))
+	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-		t.Errorf("before the three calls (-want +got):\n%s", diff)
+		t.Errorf("before the calls (-want +got):\n%s", diff)
+	}
+}
+
+// TestAway proves that an example counts as often as its run is away, whenever the page-outs come.
+func TestAway(t *testing.T) {
+	for observed := range 100 {
+		for observation := range observed {
+			taken := 0
+			for first := epoch + kept; first < 2*epoch+kept; first++ {
+				if newest := observed - (observed-first)%epoch; observed >= first && observation < newest-kept {
+					taken++
+				}
+			}
+			want := here + (1-here)*float64(taken)/epoch
+			if got := away(observation, observed); math.Abs(got-want) > 1e-9 {
+				t.Fatalf("after %d observations, of observation %d: %v, want %v", observed, observation, got, want)
+			}
+		}
 	}
 }
 
