@@ -37,7 +37,7 @@ type Rewoven struct {
 	// Err is why, the last time.
 	Err string `json:"error,omitempty"`
 	// Origin adds up what it took.
-	Origin controller.Origin `json:"origin"`
+	Origin graphstore.Origin `json:"origin"`
 }
 
 // ErrController is returned where a controller failed, and not the store: all steps are as they were.

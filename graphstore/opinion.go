@@ -38,7 +38,7 @@ type Origin struct {
 	Calls  int           `json:"calls,omitempty"`  // of its server
 	In     int           `json:"in,omitempty"`     // tokens read
 	Out    int           `json:"out,omitempty"`    // tokens written
-	Took   time.Duration `json:"took,omitempty"`   // nanoseconds
+	Took   time.Duration `json:"took_ns,omitempty" cbor:"took,omitempty"`
 }
 
 // What is kept of one opinion is bounded, for a model may say anything.

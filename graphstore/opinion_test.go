@@ -2,12 +2,14 @@ package graphstore_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ctxweaver/ctxweaver/graphstore"
@@ -87,6 +89,23 @@ func TestOpinionsStandBesideTheNode(t *testing.T) {
 	}
 	if report, err := s.Check(ctx); err != nil || len(report.Problems) > 0 {
 		t.Errorf("check: %v, %v", report.Problems, err)
+	}
+}
+
+// JSON names the unit of a time; what is stored keeps the name it had, so that older stores tell it too.
+func TestOriginNamesItsUnit(t *testing.T) {
+	o := graphstore.Origin{Took: 3 * time.Second}
+	text, err := json.Marshal(o)
+	if want := `{"took_ns":3000000000}`; string(text) != want || err != nil {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+	stored, err := cbor.Marshal(map[string]int64{"took": int64(o.Took)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got graphstore.Origin
+	if err := cbor.Unmarshal(stored, &got); got != o || err != nil {
+		t.Errorf("%v, %v, want %v", got, err, o)
 	}
 }
 
