@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -109,7 +110,12 @@ func isDir(path string) bool {
 
 // readGrowing reads what a file holds so far, but for a line that is still being written.
 func readGrowing(path string, o importer.Options) ([]*importer.Trajectory, error) {
-	data, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, importer.DefaultLimit+1)) // what is more Read refuses
 	if err != nil {
 		return nil, err
 	}
