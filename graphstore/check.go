@@ -242,7 +242,23 @@ func (c *checker) records(e entry) map[NodeID]spot {
 	if err != nil {
 		c.found(e.Name, "", KindRecord, "%v", err)
 	}
+	c.listed(e, nodes)
 	return nodes
+}
+
+// listed adds the nodes that the list has and a scan does not come to: Badger ends one at the first block that it cannot
+// read, and what follows can still be got.
+func (c *checker) listed(e entry, nodes map[NodeID]spot) {
+	_ = scan(c.txn, kindKey(e.Number, kindOrder), func(_, v []byte) error { // order tells of what is wrong with the list
+		p, err := parsePlace(v)
+		if _, known := nodes[p.id]; err != nil || known {
+			return nil
+		}
+		if r, err := readRecord(c.txn, e, p.id); err == nil && r.Node.ID == p.id {
+			nodes[p.id] = spot{r.Ordinal, r.Node.Seq}
+		}
+		return nil
+	})
 }
 
 // order checks the list of nodes.

@@ -64,6 +64,11 @@ func TestDamagedTable(t *testing.T) {
 			t.Errorf("byte %d: Repair leaves %v, Check then finds %v, %v", at, left.Problems, after.Problems, err)
 		}
 		for _, p := range before.Problems {
+			if p.Kind == KindRecord && p.Node != "" {
+				if _, err := s.Get(ctx, p.Session, p.Node); err == nil {
+					t.Errorf("byte %d: it can be read: %s", at, p)
+				}
+			}
 			found[p.Kind] = true
 			if !plainWords(p.String()) {
 				t.Errorf("byte %d: %s", at, p)
