@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,7 @@ policies know no pins.`,
 		Example: "  ctxweaver pin 3fa9c2d1b0.1\n  ctxweaver pins",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.pin(cmd.Context(), engine.Handle(args[0]), "pinned", (*engine.Session).Pin)
+			return a.pin(cmd.Context(), engine.Handle(args[0]), true)
 		},
 	}
 }
@@ -28,26 +29,65 @@ func newUnpin(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "unpin HANDLE",
 		Short:   "Take a pin back",
-		Long:    "Take a pin back: the next page-out may take the observation.",
+		Long:    "Take a pin back: the next page-out may take the observation. It is no error if there was no pin.",
 		Example: "  ctxweaver unpin 3fa9c2d1b0.1",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.pin(cmd.Context(), engine.Handle(args[0]), "no longer pinned", (*engine.Session).Unpin)
+			return a.pin(cmd.Context(), engine.Handle(args[0]), false)
 		},
 	}
 }
 
-func (a *app) pin(ctx context.Context, h engine.Handle, done string, do func(*engine.Session, context.Context, engine.Handle) error) error {
+// pinning is what pin or unpin did.
+type pinning struct {
+	Session string        `json:"session"`
+	Handle  engine.Handle `json:"handle"`
+	Seq     int           `json:"seq"`
+	Pinned  bool          `json:"pinned"`
+	Changed bool          `json:"changed"` // false: it was so before
+}
+
+func (p pinning) String() string {
+	state := "was not pinned"
+	switch {
+	case p.Pinned && p.Changed:
+		state = "is pinned"
+	case p.Pinned:
+		state = "was pinned already"
+	case p.Changed:
+		state = "is no longer pinned"
+	}
+	return fmt.Sprintf("%s: step %d of %s %s", p.Handle, p.Seq, oneLine(p.Session), state)
+}
+
+func (a *app) pin(ctx context.Context, h engine.Handle, want bool) error {
 	return a.with(ctx, func(e *engine.Engine) error {
 		r, err := e.Recall(ctx, h)
 		if err != nil {
 			return err
 		}
-		if err := do(e.Session(r.Session), ctx, h); err != nil {
+		s := e.Session(r.Session)
+		before, err := s.Pins(ctx)
+		if err != nil {
 			return err
 		}
-		if !a.quiet {
-			a.print("%s: step %d of %s is %s", h, r.Node.Seq, oneLine(r.Session), done)
+		do := s.Unpin
+		if want {
+			do = s.Pin
+		}
+		if err := do(ctx, h); err != nil {
+			return err
+		}
+		after, err := s.Pins(ctx)
+		if err != nil {
+			return err
+		}
+		did := pinning{r.Session, h, r.Node.Seq, want, !slices.Equal(before, after)}
+		switch {
+		case a.json:
+			return a.printJSON(did)
+		case !a.quiet:
+			a.print("%s", did)
 		}
 		return nil
 	})

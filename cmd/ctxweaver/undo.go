@@ -32,7 +32,13 @@ they show as paged out is not so for any agent, and there is nothing to take bac
 				if err := e.Session(info.Name).Undo(cmd.Context(), policy); err != nil {
 					return err
 				}
-				if !a.quiet {
+				switch {
+				case a.json:
+					return a.printJSON(struct {
+						Session string        `json:"session"`
+						Policy  engine.Policy `json:"policy"`
+					}{info.Name, policy})
+				case !a.quiet:
 					a.print("The newest page-out of %s under %s is taken back.", oneLine(info.Name), policy)
 				}
 				return nil
