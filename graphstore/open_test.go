@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A folder that is something else, newer or in use is refused with one clear line, and left as it was.
@@ -284,5 +286,32 @@ func TestReopen(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Several that open a store and close it at once get in each other's way, but none takes what another has just written
+// for damage.
+func TestOpenAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var group errgroup.Group
+	for n := range 4 {
+		group.Go(func() error {
+			for i := range 30 {
+				s, err := Open(dir, &Options{NoSync: true})
+				if errors.Is(err, ErrLocked) {
+					continue
+				} else if err != nil {
+					return err
+				}
+				put := s.Describe(t.Context(), SessionInfo{Name: fmt.Sprintf("%d of %d", i, n)})
+				if err := errors.Join(put, s.Close()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -63,21 +64,12 @@ func (s seal) write(dir string) error {
 // breakSeal compares the files with the seal, and marks it open before Badger changes anything. A store that has
 // none gets one without files.
 func breakSeal(dir string) error {
-	s, err := readSeal(dir)
-	if err != nil {
+	s, err := sound(dir)
+	if err != nil || s.Files != nil && !s.Closed {
 		return err
-	}
-	if err := s.compare(dir); err != nil {
-		// Another process may just have opened the store; then Badger's lock has the last word.
-		if again, rerr := readSeal(dir); rerr != nil || again.Closed == s.Closed {
-			return fmt.Errorf("open %s: %w: %w", dir, ErrDamaged, err)
-		}
-		return nil
 	}
 	if s.Files == nil {
 		s.Files = map[string]file{}
-	} else if !s.Closed {
-		return nil
 	}
 	s.Closed = false
 	if err := s.write(dir); err != nil {
@@ -85,6 +77,26 @@ func breakSeal(dir string) error {
 	}
 	return nil
 }
+
+// sound returns the seal if the files are as it says. Another process may open and close the store meanwhile: where
+// they differ, and the seal is another one by now, they are compared with that.
+func sound(dir string) (seal, error) {
+	s, err := readSeal(dir)
+	for err == nil {
+		differ := s.compare(dir)
+		if differ == nil {
+			break
+		}
+		var again seal
+		if again, err = readSeal(dir); err == nil && again.equal(s) {
+			err = fmt.Errorf("open %s: %w: %w", dir, ErrDamaged, differ)
+		}
+		s = again
+	}
+	return s, err
+}
+
+func (s seal) equal(t seal) bool { return s.Closed == t.Closed && maps.Equal(s.Files, t.Files) }
 
 // compare fails with what is not as the seal says, and what to do.
 func (s seal) compare(dir string) error {
