@@ -66,8 +66,9 @@ func (o *Ollama) byLetters(ctx context.Context, m Model, f filling, origin *Orig
 // byPairs asks once for each candidate, for yes or no.
 func (o *Ollama) byPairs(ctx context.Context, m Model, f filling, origin *Origin) (scores []float64, least float64, err error) {
 	origin.Prompt = yesNoPrompt.hash
-	for _, p := range f.Past {
-		one := f
+	one := f
+	one.Older = nil
+	for _, p := range slices.Concat(f.Past, f.Older) {
 		one.Past = []labelled{p}
 		asked, prior, err := o.calibrated(ctx, m, yesNoPrompt, one, []string{"yes", "no"}, origin)
 		if err != nil {

@@ -32,7 +32,7 @@ type Sight struct {
 // Diff compares two windows of one session: two requests under one policy, or one request under two policies.
 func Diff(a, b *Window) Difference {
 	d := Difference{Changes: []Change{}}
-	for d.Messages < min(len(a.Messages), len(b.Messages)) && same(a.Messages[d.Messages], b.Messages[d.Messages]) {
+	for d.Messages < min(len(a.Messages), len(b.Messages)) && a.Messages[d.Messages].Equal(b.Messages[d.Messages]) {
 		d.Tokens += a.Messages[d.Messages].Tokens
 		d.Messages++
 	}
@@ -86,8 +86,3 @@ func (i *Item) sight() Sight {
 }
 
 func (i *Item) before(j *Item) bool { return place{i.Seq, i.Call}.before(place{j.Seq, j.Call}) }
-
-// same reports whether two messages are one, byte for byte.
-func same(a, b Prompt) bool {
-	return a.Role == b.Role && a.Content == b.Content && a.Thinking == b.Thinking && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls)
-}

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,6 +69,11 @@ type Prompt struct {
 	Calls    []PromptCall // of an assistant
 	CallID   string       // of a tool: the call it answers
 	Tokens   int          // what it costs, a few for its frame included; not in the JSON
+}
+
+// Equal reports whether the two are the same message to a model, whatever they cost.
+func (p Prompt) Equal(q Prompt) bool {
+	return p.Role == q.Role && p.Content == q.Content && p.Thinking == q.Thinking && p.CallID == q.CallID && slices.Equal(p.Calls, q.Calls)
 }
 
 // PromptCall is a tool call in a Prompt.

@@ -60,7 +60,7 @@ func (j *Judge) Trial() *Trial { return &Trial{judge: j, again: map[int]bool{}} 
 func (t *Trial) Add(call int, context []engine.Prompt) Request {
 	messages := make([]*message, len(context))
 	for i, p := range context {
-		if i < len(t.prompts) && same(p, t.prompts[i]) {
+		if i < len(t.prompts) && p.Equal(t.prompts[i]) {
 			messages[i] = t.previous[i]
 		} else {
 			messages[i] = t.judge.message(p)
@@ -198,9 +198,4 @@ func (t *Trial) rereads(d demand) bool {
 	}
 	t.again[newest] = true
 	return true
-}
-
-// same compares messages; strings that are one in memory cost nothing.
-func same(a, b engine.Prompt) bool {
-	return a.Role == b.Role && a.Content == b.Content && a.Thinking == b.Thinking && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"slices"
 	"strconv"
 
 	"github.com/ctxweaver/ctxweaver/engine"
@@ -19,7 +18,7 @@ type contexts struct {
 func (c *contexts) write(call int, messages []engine.Prompt) error {
 	encoded := make([][]byte, len(messages))
 	for i, m := range messages {
-		if i < len(c.messages) && same(m, c.messages[i]) {
+		if i < len(c.messages) && m.Equal(c.messages[i]) {
 			encoded[i] = c.encoded[i]
 			continue
 		}
@@ -40,8 +39,4 @@ func (c *contexts) write(call int, messages []engine.Prompt) error {
 	}
 	_, err := c.out.WriteString("]}\n") // the writer keeps its first error
 	return err
-}
-
-func same(a, b engine.Prompt) bool {
-	return a.Role == b.Role && a.Content == b.Content && a.Thinking == b.Thinking && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls)
 }
