@@ -236,22 +236,23 @@ func (f selector) Select(ctx context.Context, q controller.Question) (controller
 
 func TestSelectorCanHarmNothing(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		f      selector
-		kinds  int // edges of kind model
-		reason string
+		name     string
+		f        selector
+		kinds    int // edges of kind model
+		reason   string
+		deadline time.Duration
 	}{
 		{"chooses", func(_ context.Context, q controller.Question) (controller.Answer, error) {
 			return controller.Answer{By: "m", Choices: []controller.Choice{{ID: q.Candidates[len(q.Candidates)-1].ID, Kind: controller.ModelLink, Score: 0.5}}}, nil
-		}, 2, "a choice among the candidates counts, and adds nothing where rules guessed the same"},
+		}, 2, "a choice among the candidates counts, and adds nothing where rules guessed the same", time.Minute},
 		{"error", func(context.Context, controller.Question) (controller.Answer, error) {
 			return controller.Answer{}, errors.New("500")
-		}, 0, "rules decide"},
-		{"panic", func(context.Context, controller.Question) (controller.Answer, error) { panic("boom") }, 0, "rules decide"},
-		{"hangs", func(ctx context.Context, _ controller.Question) (controller.Answer, error) { select {} }, 0, "it is left behind at the deadline"},
+		}, 0, "rules decide", time.Minute},
+		{"panic", func(context.Context, controller.Question) (controller.Answer, error) { panic("boom") }, 0, "rules decide", time.Minute},
+		{"hangs", func(ctx context.Context, _ controller.Question) (controller.Answer, error) { select {} }, 0, "it is left behind at the deadline", 20 * time.Millisecond},
 		{"outside", func(_ context.Context, q controller.Question) (controller.Answer, error) {
 			return controller.Answer{By: "m", Choices: []controller.Choice{{ID: q.Turn.ID, Kind: controller.ModelLink, Score: 0.5}, {ID: "nonsense", Score: 1}}}, nil
-		}, 0, "ids outside the candidates, the step itself among them, are dropped: no cycle"},
+		}, 0, "ids outside the candidates, the step itself among them, are dropped: no cycle", time.Minute},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := open(t, engine.Options{Selector: selector(func(ctx context.Context, q controller.Question) (controller.Answer, error) {
@@ -259,7 +260,7 @@ func TestSelectorCanHarmNothing(t *testing.T) {
 					return controller.Answer{}, nil
 				}
 				return tt.f(ctx, q)
-			}), Deadline: 20 * time.Millisecond})
+			}), Deadline: tt.deadline})
 			nodes := appendAll(t, e.Session("a"), did("hm", "true", ""), did("er", "true", "1"), did("so", "true", "2"), did("ah", "true", "3"))
 			kinds := 0
 			for i, n := range nodes {
