@@ -58,7 +58,7 @@ func (c *Cascade) Wants(found []Choice) bool {
 		return true
 	}
 	tie := len(found) > 1 && found[0].Score == found[1].Score
-	return tie || found[0].Score < orElse(c.Low, lowScore)
+	return tie || found[0].Score < cmp.Or(c.Low, lowScore)
 }
 
 // Select asks the model if Wants and the bounds allow it. Otherwise, or if there is no candidate, the
@@ -110,7 +110,7 @@ func (c *Cascade) mayAsk(session string, steps, tokens int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.spent[session]
-	if s.asked > 0 && float64(s.asked+1) > orElse(c.Share, askedShare)*float64(steps) {
+	if s.asked > 0 && float64(s.asked+1) > cmp.Or(c.Share, askedShare)*float64(steps) {
 		return false
 	}
 	s.asked++
@@ -150,7 +150,7 @@ func (c *Cascade) affords(session string, tokens int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	spent := c.spent[session].tokens
-	return spent == 0 || float64(spent) < orElse(c.Tokens, tokenShare)*float64(tokens)
+	return spent == 0 || float64(spent) < cmp.Or(c.Tokens, tokenShare)*float64(tokens)
 }
 
 func (c *Cascade) spend(session string, o Origin) {
@@ -166,11 +166,4 @@ func (c *Cascade) note(session string, s spending) {
 		c.spent = map[string]spending{}
 	}
 	c.spent[session] = s
-}
-
-func orElse(x, zero float64) float64 {
-	if x == 0 {
-		return zero
-	}
-	return x
 }

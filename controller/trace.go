@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -128,9 +129,12 @@ func (t *Trace) Mark(id, label string) error {
 		return err
 	}
 	t.turns[at].label = label
-	t.fails = without(t.fails, at)
-	if label == "failed" {
-		t.fails = insert(t.fails, at)
+	i, there := slices.BinarySearch(t.fails, at)
+	switch failed := label == "failed"; {
+	case failed && !there:
+		t.fails = slices.Insert(t.fails, i, at)
+	case there && !failed:
+		t.fails = slices.Delete(t.fails, i, i+1)
 	}
 	return nil
 }
@@ -329,24 +333,4 @@ func samePath(a, b string) bool {
 		a, b = b, a
 	}
 	return a == b || strings.HasSuffix(a, b) && !strings.HasPrefix(b, "/") && a[len(a)-len(b)-1] == '/'
-}
-
-func insert(list []int32, at int32) []int32 {
-	i := len(list)
-	for i > 0 && list[i-1] > at {
-		i--
-	}
-	list = append(list, 0)
-	copy(list[i+1:], list[i:])
-	list[i] = at
-	return list
-}
-
-func without(list []int32, at int32) []int32 {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i] == at {
-			return append(list[:i], list[i+1:]...)
-		}
-	}
-	return list
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 
@@ -300,12 +299,8 @@ func adopt(n Node, o Opinion, find func(NodeID) (kept, bool), answered int, trus
 		}
 		n.Parents = append(n.Parents, p)
 	}
-	sort.SliceStable(n.Parents, func(i, j int) bool {
-		p, q := n.Parents[i], n.Parents[j]
-		if p.Score != q.Score {
-			return p.Score > q.Score
-		}
-		return at[p.ID] > at[q.ID] // newest first
+	slices.SortStableFunc(n.Parents, func(p, q graphstore.Parent) int {
+		return cmp.Or(cmp.Compare(q.Score, p.Score), cmp.Compare(at[q.ID], at[p.ID])) // newest first
 	})
 	if trust.summaries && n.Step.Answered() == answered { // else the summaries are of less than there is now
 		n.Summary = cmp.Or(o.Summary, n.Summary)

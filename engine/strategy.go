@@ -78,7 +78,7 @@ func (s *shape) add(n *Node) {
 	for _, f := range n.Files {
 		s.files[f] = true
 	}
-	for _, p := range selected(n.Parents, 1) {
+	for _, p := range n.Selected(1) {
 		back, known := s.steps[p.ID]
 		if !known {
 			continue // a parent without calls

@@ -203,23 +203,12 @@ func explain(reasons map[NodeID]string, path []kept, current *Node, reached []gr
 		}
 	}
 	for _, from := range queue {
-		for _, p := range selected(from.Parents, m) {
+		for _, p := range from.Selected(m) {
 			if _, done := reasons[p.ID]; ancestor[p.ID] != nil && !done {
 				reasons[p.ID] = fmt.Sprintf("step %d rests on it: %s", from.Seq, p.Reason)
 			}
 		}
 	}
-}
-
-// selected are the m best edges to candidates, which ancestry walks (§3.2).
-func selected(parents []graphstore.Parent, m int) []graphstore.Parent {
-	var out []graphstore.Parent
-	for _, p := range parents {
-		if p.Candidate && len(out) < m {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // shownTests bounds the tests that a context names.

@@ -168,7 +168,7 @@ func (d *desk) spares(i int) bool {
 // fails reports whether the observation shows a failing test.
 func (o seen) fails() bool {
 	for _, t := range o.Tests {
-		if t.Call == o.place.Call && (t.Status == "failed" || t.Status == "error") {
+		if t.Call == o.place.Call && t.Status.Failing() {
 			return true
 		}
 	}
